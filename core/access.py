@@ -1,6 +1,7 @@
 """Who may do what: by role, by the scope of an access token, and never by an agent what a person decides.
 
-One table, and one mark on every use case of a service that asks it: pages, command line, API and assistants follow the same rules.
+One table, and one mark on every use case of a service that asks it: pages, command line, API and assistants follow the
+same rules.
 """
 
 from __future__ import annotations
@@ -183,7 +184,8 @@ def require(actor: Actor, action: str) -> None:
         raise Refused(_role_rule(actor, action))
     if not _agent_may(actor, action):
         raise Refused(
-            f"Agents may propose and comment; a person approves and merges. {actor.name} is an agent and may not {action}."
+            f"Agents may propose and comment; a person approves and merges. {actor.name} is an agent and may not "
+            f"{action}."
         )
     if not _in_scope(actor.scope, action):
         raise Refused(_scope_rule(actor, action))
@@ -214,7 +216,8 @@ def _scope_rule(actor: Actor, action: str) -> str:
 
 # ---------------------------------------------------------------- who reads
 
-# Documents, the index and changes show what this account may read. It is set by every use case, so no method passes it on.
+# Documents, the index and changes show what this account may read. It is set by every use case, so no method passes
+# it on.
 _READER: ContextVar[Actor | Callable[[], Actor] | None] = ContextVar("reader", default=None)
 
 
@@ -284,8 +287,9 @@ class UseCase:
 def use_case(
     needs: str, recorded: str = AUDITED, *, own: bool = False, whole: bool = False
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Mark a method of a service that doors may call. It is refused before anything else, whichever door called it, and reads
-    what its actor may read: without one what the caller may, and where no door has said who that is, what everybody may.
+    """Mark a method of a service that doors may call. It is refused before anything else, whichever door called it,
+    and reads what its actor may read: without one what the caller may, and where no door has said who that is, what
+    everybody may.
 
     >>> class Desk:
     ...     @use_case("see the audit", READS)

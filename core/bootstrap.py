@@ -66,8 +66,8 @@ def build(
     processes: Processes | None = None,
     dated: bool = False,
 ) -> App:
-    """Wire the rooms; tests pass their own clock, models and processes. With `dated`, commits carry the clock's time and start
-    nothing."""
+    """Wire the rooms; tests pass their own clock, models and processes. With `dated`, commits carry the clock's time
+    and start nothing."""
     base = lay(settings, clock or SystemClock(), dated)
     people = people_.wire(base)
     accounts, owners = people.accounts, Owners(people.accounts)

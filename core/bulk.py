@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -78,8 +79,12 @@ def in_steps(
     """The work on some things after the other, each time with the number of the first."""
     record = WORKS[work]
     for n in range(0, len(things), record.step):
-        part = lambda done, _, what, n=n: progress(n + done, len(things), what)
-        yield n, record.run(tool, things[n : n + record.step], part)
+        part = things[n : n + record.step]
+        yield n, record.run(tool, part, partial(_step_done, progress, n, len(things)))
+
+
+def _step_done(progress: Progress, before: int, total: int, done: int, _: int, what: str) -> None:
+    progress(before + done, total, what)
 
 
 def in_order(parts: Iterable[tuple[int, Sequence[T]]]) -> list[T]:

@@ -1,7 +1,8 @@
 """What helps after a refusal. A cure is a record: each door shows it in its own way.
 
-The terminal shows the command, pages link the page where it is done or name the role to ask, the HTTP API sends its parts, and
-assistants get one sentence. Text with a command for a shell belongs here, never into the message of an error.
+The terminal shows the command, pages link the page where it is done or name the role to ask, the HTTP API sends its
+parts, and assistants get one sentence. Text with a command for a shell belongs here, never into the message of an
+error.
 """
 
 from __future__ import annotations

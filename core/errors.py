@@ -118,7 +118,8 @@ class StorageFailed(ConcordError):
 _AT_ONCE = 64 << 10  # bytes
 _SIGNS = (
     (
-        "The disk is full: {} could not be written. What was finished stays, nothing is half-written: free space and try again.",
+        "The disk is full: {} could not be written. What was finished stays, nothing is half-written: free space and "
+        "try again.",
         (errno.ENOSPC, errno.EDQUOT),
         ("no space left on device", "out of diskspace", "disk quota exceeded", "database or disk is full"),
     ),
@@ -128,7 +129,8 @@ _SIGNS = (
         ("read-only file system", "readonly database", "insufficient permission", "unable to open database file"),
     ),
     (
-        "The disk reports an error: {} could not be written. Free space, or look into the machine's log, and try again.",
+        "The disk reports an error: {} could not be written. Free space, or look into the machine's log, and try "
+        "again.",
         (errno.EIO,),
         ("disk i/o error", "input/output error", "unable to create temporary object directory"),
     ),
@@ -139,7 +141,8 @@ def storage_failure(error: BaseException | str, where: object = "") -> StorageFa
     """What a disk refused, whichever library reports it; None when it is something else.
 
     >>> print(storage_failure(OSError(errno.ENOSPC, "No space left on device", "data/index/a")))
-    The disk is full: data/index/a could not be written. What was finished stays, nothing is half-written: free space and try again.
+    The disk is full: data/index/a could not be written. What was finished stays, nothing is half-written: free space
+    and try again.
     >>> storage_failure(OSError(errno.ENOENT, "No such file or directory"))
     """
     number, text = getattr(error, "errno", None), str(error).lower()
@@ -153,7 +156,9 @@ def storage_failure(error: BaseException | str, where: object = "") -> StorageFa
 
 
 def _is_full(place: object) -> bool:
-    """Whether a disk has no space for what SQLite takes at a time, or no name for another file: SQLite calls that an I/O error."""
+    """Whether a disk has no space for what SQLite takes at a time, or no name for another file: SQLite calls that an
+    I/O error.
+    """
     try:
         disk = os.statvfs(os.path.dirname(os.path.abspath(os.fspath(place))))  # type: ignore[call-overload]
     except (OSError, TypeError, ValueError):

@@ -172,8 +172,8 @@ class Models(Protocol):
 
 
 class Bulk(Protocol):
-    """Work of `core.bulk` over many things: in this process, or on a cluster. Results come in any order, each with the number
-    of its first thing. `at_once` is how many things are worked on at the same time."""
+    """Work of `core.bulk` over many things: in this process, or on a cluster. Results come in any order, each with the
+    number of its first thing. `at_once` is how many things are worked on at the same time."""
 
     @property
     def at_once(self) -> int: ...

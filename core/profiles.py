@@ -26,13 +26,16 @@ GRAPHS = ("rules", "spacy", "llm", "none")  # how entities are found
 ABOUT: Mapping[str, str] = {
     "name": "What the profile is called; it never changes afterwards.",
     "chunker": "How a document is cut into passages.",
-    "embedder": "What turns passages into vectors: a bundled model, a folder, a hub name, openai:MODEL or bedrock:MODEL.",
+    "embedder": "What turns passages into vectors: a bundled model, a folder, a hub name, openai:MODEL or "
+    "bedrock:MODEL.",
     "combine": "How several embedders work together: concatenation (one vector) or rrf (each ranks by itself).",
     "context": "What stands before a passage when it is indexed: structural (title and headings), contextual (also "
     "sentences by a language model) or none.",
-    "questions": "How many questions a language model writes for each passage when it is indexed; 0 for none. Words are "
+    "questions": "How many questions a language model writes for each passage when it is indexed; 0 for none. Words "
+    "are "
     "looked up there where a configuration weighs the field questions.",
-    "writer": "The language model that writes contexts and questions and finds where a subject changes; further ones step in.",
+    "writer": "The language model that writes contexts and questions and finds where a subject changes; further ones "
+    "step in.",
     "graph": "How entities are found: rules, spacy, llm (a language model) or none.",
     "lexical": "How words are analysed and scored by BM25.",
 }
@@ -97,7 +100,8 @@ def _check_embedders(profile: Profile) -> None:
 
 
 def from_mapping(raw: Mapping[str, Any], where: str = "profile") -> Profile:
-    """A profile from plain values; unknown keys are refused. Profiles of earlier versions name an engine: there is one now.
+    """A profile from plain values; unknown keys are refused. Profiles of earlier versions name an engine: there is one
+    now.
 
     >>> from_mapping({"name": "windows", "chunker": {"name": "fixed"}}).chunker.params["overlap"]
     50

@@ -1,6 +1,8 @@
-"""The command line: set up, operate, import, search, evaluate and tune; with `--json` its output is a contract that others script against.
+"""The command line: set up, operate, import, search, evaluate and tune; with `--json` its output is a contract that
+others script against.
 
-Exit codes: 0 done, 1 refused or failed with a sentence on standard error, 2 wrong usage, 3 a workspace of an earlier version.
+Exit codes: 0 done, 1 refused or failed with a sentence on standard error, 2 wrong usage, 3 a workspace of an earlier
+version.
 """
 
 from __future__ import annotations

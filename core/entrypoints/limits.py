@@ -21,7 +21,9 @@ TOO_MANY_WAIT = "{} requests of this account wait already. Send the next when so
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What is left to somebody after a request; `wait` are the seconds until the next one, 0 when this one may go on."""
+    """What is left to somebody after a request; `wait` are the seconds until the next one, 0 when this one may go
+    on.
+    """
 
     limit: int
     remaining: int
@@ -68,7 +70,8 @@ class _Queue:
 
 
 class Turns:
-    """So many requests of one account work at a time and its others wait, so that nobody's hundred stand before another's one.
+    """So many requests of one account work at a time and its others wait, so that nobody's hundred stand before
+    another's one.
 
     For one event loop: nothing here is locked.
     """

@@ -1,7 +1,8 @@
-"""A use case at its doors is a record: the words of its command, its operation of the HTTP API, the form it fills, the use case
-of the services that it calls, and the function that runs it.
+"""A use case at its doors is a record: the words of its command, its operation of the HTTP API, the form it fills, the
+use case of the services that it calls, and the function that runs it.
 
-The parser, /api/v1 with its OpenAPI document, clients/concord_client.py and the pages of docs/reference are made from the records.
+The parser, /api/v1 with its OpenAPI document, clients/concord_client.py and the pages of docs/reference are made from
+the records.
 """
 
 from __future__ import annotations
@@ -168,7 +169,9 @@ class UseCaseRecord:
     example: str  # one use of it on the starter knowledge base: words of a command, or a request with its body
 
     def run(self, call: UseCaseCall, form: Any) -> Shown | None:
-        """Run it. The right that only this record names is asked here; every other one by the use case that it calls."""
+        """Run it. The right that only this record names is asked here; every other one by the use case that it
+        calls.
+        """
         if self.needs and self.calls:
             require(call.actor, self.needs)
         return self.function(call, form) if self.form else self.function(call)
@@ -269,7 +272,9 @@ def operation(
     example: str = "",
     **served: Unpack[ServedOptions],
 ) -> Callable[[Run], Run]:
-    """Make a function an operation of the HTTP API: what is a command as well stands above `@command`, and calls the same."""
+    """Make a function an operation of the HTTP API: what is a command as well stands above `@command`, and calls the
+    same.
+    """
 
     def made(function: Run) -> Run:
         typed = next((found for found in COMMANDS.values() if found.function is function), None)

@@ -28,7 +28,9 @@ def build_app(settings: Settings) -> App:
 
 
 def _load() -> None:
-    """Import all of it. There is nothing to collect meanwhile, and nothing later in what stays: that is an eighth of the time."""
+    """Import all of it. There is nothing to collect meanwhile, and nothing later in what stays: that is an eighth of
+    the time.
+    """
     gc.disable()
     import core.bootstrap  # noqa: F401
 
@@ -56,7 +58,9 @@ def exists(settings: Settings) -> bool:
 
 
 def introduced(settings: Settings, user: str) -> Actor:
-    """Who acts in a command that needs no workspace; without one there are no accounts. An unknown or inactive --as is refused."""
+    """Who acts in a command that needs no workspace; without one there are no accounts. An unknown or inactive --as is
+    refused.
+    """
     if user and exists(settings):
         return acting(open_app(settings), user)
     return local_admin(getpass.getuser())

@@ -131,7 +131,10 @@ def stored(
     query: str = "",
 ) -> Candidates:
     """Candidates with stored exact scores; a chunk without one gets the leg's floor."""
-    score: Scorer = lambda leg, chunks: [scores[leg].get(chunk, floors[leg]) for chunk in chunks]
+
+    def score(leg: str, chunks: Sequence[int]) -> list[float]:
+        return [scores[leg].get(chunk, floors[leg]) for chunk in chunks]
+
     return Candidates(query, retrieved, floors, score)
 
 

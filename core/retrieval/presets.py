@@ -19,8 +19,8 @@ _RERANKED = f'{{"base": "documents-0.9", "rerank": "%s", "tau": 0.7, "rerank_ble
 
 class Preset(NamedTuple):
     """A configuration that is offered, with when it is a good choice, and what measured it: its figure in
-    docs/research/benchmarks.md (nDCG@10 of documents, the mean of seven public collections) and the row there, or the page
-    and row that the gain in `use` comes from."""
+    docs/research/benchmarks.md (nDCG@10 of documents, the mean of seven public collections) and the row there, or the
+    page and row that the gain in `use` comes from."""
 
     title: str
     spelling: str
@@ -97,7 +97,8 @@ PRESETS = (
         '{"base": "documents-0.9", "fields": {"title": 1.5, "path": 0.5, "answers": 0.5}}',
         "The recommended, and words count in the questions under answers, too: nDCG@10 +.004 (+.001 to +.006) for "
         "other questions than those. Good where documents list many.",
-        row="**other judged questions of the same document, as if it listed them under `answers:`; no near-copies of the "
+        row="**other judged questions of the same document, as if it listed them under `answers:`; no near-copies of "
+        "the "
         "question**",
         page="benchmarks.md",
     ),

@@ -1,1 +1,3 @@
-"""The HTTP API: the same use cases, rules and sentences as pages and command line, for programs with an access token."""
+"""The HTTP API: the same use cases, rules and sentences as pages and command line, for programs with an access
+token.
+"""

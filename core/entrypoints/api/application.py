@@ -45,8 +45,8 @@ def create(
     visitor: Callable[[str, App], Actor | None] = lambda secret, app: None,
     own: Iterable[Operation] = (),
 ) -> FastAPI:
-    """`opened` gives the workspace, which is opened at the first request. `visitor` is who holds the token of a page: its
-    components read with it, and use what is `own` of pages."""
+    """`opened` gives the workspace, which is opened at the first request. `visitor` is who holds the token of a page:
+    its components read with it, and use what is `own` of pages."""
     api = FastAPI(
         title="Concord",
         version=__version__,
@@ -68,7 +68,9 @@ def create(
 
 
 def mounted(api: FastAPI) -> Mount:
-    """Where a server finds the API. A line break in an address belongs to it, too: the API says that nothing is there."""
+    """Where a server finds the API. A line break in an address belongs to it, too: the API says that nothing is
+    there.
+    """
     mount = Mount(reference.PREFIX, api)
     mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
     return mount

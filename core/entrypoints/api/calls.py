@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from core.bootstrap import App
 
 LOG = logging.getLogger("concord.api")
-# Threads. Searches compute and wait for nothing, so that many at once gain nothing; what takes long has its own, so that
+# Threads. Searches compute and wait for nothing, so that many at once gain nothing; what takes long has its own, so
+# that
 # nothing else waits for it.
 LANES = {"search": 2, "quick": 8, "slow": 2, "knobs": 2, "model": 8}  # threads; those of models mostly wait
 DOOR = "api"
@@ -109,7 +110,8 @@ class ApiCall:
         lane: str = "quick",
         actor: Actor | None = None,
     ) -> Response:
-        """The result of `work` as JSON; all of it in a thread. `tag` names the state it depends on, where that is cheap;
+        """The result of `work` as JSON; all of it in a thread. `tag` names the state it depends on, where that is
+        cheap;
         `actor` is who asks where the token does not say it."""
         if self.key is not None:
             self.asked = self._digest(await self.request.body())

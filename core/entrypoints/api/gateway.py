@@ -17,7 +17,9 @@ MAX_BYTES = 4_000_000  # of a body: a change of many documents
 
 
 class Gateway:
-    """ASGI middleware. It counts the body while it comes in: a length can be missing, or a lie. HEAD is GET without a body."""
+    """ASGI middleware. It counts the body while it comes in: a length can be missing, or a lie. HEAD is GET without a
+    body.
+    """
 
     def __init__(self, app: Any, service: Service) -> None:
         self.app, self.service = app, service
@@ -26,7 +28,8 @@ class Gateway:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        method, started, status, taken = scope["method"], time.perf_counter(), 0, 0
+        method, started = scope["method"], time.perf_counter()
+        status, taken = 0, 0
         scope = {**scope, "method": "GET"} if method == "HEAD" else scope
         request = logs.begin(scope)
 

@@ -1,5 +1,5 @@
-"""What Prometheus reads: requests, latencies, faults, searches, and what somebody is woken for: a late index, jobs and deliveries
-that fail, an old backup, a full disk or memory, and wrong passwords."""
+"""What Prometheus reads: requests, latencies, faults, searches, and what somebody is woken for: a late index, jobs and
+deliveries that fail, an old backup, a full disk or memory, and wrong passwords."""
 
 from __future__ import annotations
 
@@ -31,13 +31,18 @@ class Meters:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         self.requests = Counter(
-            "concord_http_requests", "Requests by operation and status.", ("method", "route", "status"), registry=self.registry
-        )  # fmt: skip
+            "concord_http_requests",
+            "Requests by operation and status.",
+            ("method", "route", "status"),
+            registry=self.registry,
+        )
         self.seconds = Histogram(
             "concord_http_request_seconds", "Seconds to an answer.", ("route",), buckets=SECONDS, registry=self.registry
         )
         self.faults = Counter("concord_http_faults", "Answers that were faults of the server.", registry=self.registry)
-        self.searches = Counter("concord_searches", "Searches by whether something fits.", ("fits",), registry=self.registry)  # fmt: skip
+        self.searches = Counter(
+            "concord_searches", "Searches by whether something fits.", ("fits",), registry=self.registry
+        )
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one answer. `route` is the operation, never the address: that has no end."""

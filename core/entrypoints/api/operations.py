@@ -1,11 +1,12 @@
-"""The operations of the API, made from the records: each reads its form from path, query, headers and body, and answers as
+"""The operations of the API, made from the records: each reads its form from path, query, headers and body, and
+answers as
 `--json` does."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, is_dataclass
 from functools import cache, lru_cache
 from importlib import import_module
@@ -128,9 +129,16 @@ def kinds(operation: Operation) -> tuple[list[Input], list[Input], list[Input], 
     in_path = set(_IN_PATH.findall(operation.path))
     found: tuple[list[Input], list[Input], list[Input], list[Input]] = ([], [], [], [])
     for each in _inputs(operation):
-        body = 1 if operation.verb == "GET" else 3
-        found[0 if each.name in in_path else 2 if header_of(each) else body].append(each)
+        found[_place(each, operation, in_path)].append(each)
     return found
+
+
+def _place(each: Input, operation: Operation, in_path: Collection[str]) -> int:
+    if each.name in in_path:
+        return 0
+    if header_of(each):
+        return 2
+    return 1 if operation.verb == "GET" else 3
 
 
 def about(operation: Operation, each: Input) -> str:
@@ -307,7 +315,9 @@ def _told(operation: Operation, call: ApiCall, shown: Shown) -> Any:
 
 @dataclass(frozen=True)
 class Direct:
-    """A search, which is asked often, without what the framework does around it: that takes as long as a small search."""
+    """A search, which is asked often, without what the framework does around it: that takes as long as a small
+    search.
+    """
 
     operation: Operation
 

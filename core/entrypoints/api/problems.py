@@ -49,7 +49,8 @@ ABOUT = {
     401: "There is no access token, or it does not count any more.",
     403: "The rules refuse it: the role, the scope of the token, or the state of the thing. The detail is the rule.",
     404: "There is no such thing.",
-    409: "Another request came first (an edit of the same lines, a change that is already merged or closed), or the first request "
+    409: "Another request came first (an edit of the same lines, a change that is already merged or closed), or the "
+    "first request "
     "with this key is still being worked on.",
     412: "The change was edited since the caller saw it: what If-Match names is not its head any more.",
     413: "The body is too long.",
@@ -68,8 +69,8 @@ class WrongPart(BaseModel):
 
 
 class CureReply(BaseModel):
-    """What helps. `url` is the page where it is done and `command` the command for the server, for those who can; else `ask` is
-    the role to ask."""
+    """What helps. `url` is the page where it is done and `command` the command for the server, for those who can; else
+    `ask` is the role to ask."""
 
     action: Action
     does: str

@@ -105,7 +105,10 @@ def _row(parameter: Mapping[str, Any]) -> str:
     needed = " required" if parameter.get("required") else ""
     field = f"<input name='{name}' data-in='{place}' aria-label='{name}'{needed}>"
     about = escape(parameter.get("description", schema.get("description", "")))
-    return f"<tr><td><code>{name}</code>{' *' if needed else ''}</td><td>{place}</td><td>{_kind(schema)} {field}</td><td>{about}</td></tr>"
+    return (
+        f"<tr><td><code>{name}</code>{' *' if needed else ''}</td><td>{place}</td><td>{_kind(schema)} "
+        f"{field}</td><td>{about}</td></tr>"
+    )
 
 
 def _kinds(answer: Mapping[str, Any]) -> str:
@@ -133,4 +136,7 @@ def _schemas(described: Mapping[str, Any]) -> Iterator[str]:
             for key, value in schema.get("properties", {}).items()
         )
         about = escape(schema.get("description", ""))
-        yield f"<details id='schema-{escape(name)}'><summary><code>{escape(name)}</code></summary><p>{about}</p><table>{rows}</table></details>"
+        yield (
+            f"<details id='schema-{escape(name)}'><summary><code>{escape(name)}</code></summary>"
+            f"<p>{about}</p><table>{rows}</table></details>"
+        )

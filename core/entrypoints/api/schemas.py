@@ -62,50 +62,119 @@ def many(item: Any) -> Any:
 
 
 PendingVectors = record(
-    "PendingVectors", "Words alone were searched, since vectors are still being computed: so many of all passages have theirs.",
-    Pending, message=str,
-)  # fmt: skip
+    "PendingVectors",
+    "Words alone were searched, since vectors are still being computed: so many of all passages have theirs.",
+    Pending,
+    message=str,
+)
 SearchAnswer = record(
-    "SearchAnswer", "Passages of the approved documents for a question, and how they were found.",
-    query=str, profile=str, generation=int, commit=str, config=dict[str, Any], as_of=str, confidence=float, fits=bool, hits=list[Hit],
-    stages=list[Stage], warnings=list[str], also=list[str], missing=list[str], suggestions=list[str], pending=PendingVectors | None,
-)  # fmt: skip
+    "SearchAnswer",
+    "Passages of the approved documents for a question, and how they were found.",
+    query=str,
+    profile=str,
+    generation=int,
+    commit=str,
+    config=dict[str, Any],
+    as_of=str,
+    confidence=float,
+    fits=bool,
+    hits=list[Hit],
+    stages=list[Stage],
+    warnings=list[str],
+    also=list[str],
+    missing=list[str],
+    suggestions=list[str],
+    pending=PendingVectors | None,
+)
 CitedText = record("CitedText", "A sentence and the numbers of its passages.", text=str, citations=list[int])
 WithheldText = record(
     "WithheldText", "A sentence that its passages do not bear out.", text=str, citations=list[int], why=str
 )
 CitedPassage = record(
-    "CitedPassage", "A passage that the model read, under the number by which sentences cite it.",
-    number=int, doc=str, path=str, title=str, heading=list[str], chunk=str, start=int, end=int, status=str, version=int, text=str,
-)  # fmt: skip
+    "CitedPassage",
+    "A passage that the model read, under the number by which sentences cite it.",
+    number=int,
+    doc=str,
+    path=str,
+    title=str,
+    heading=list[str],
+    chunk=str,
+    start=int,
+    end=int,
+    status=str,
+    version=int,
+    text=str,
+)
 CitedAnswer = record(
-    "CitedAnswer", "An answer whose every sentence is borne out by the passages it cites, and what was withheld.",
-    query=str, answered=bool, extract=bool, text=str, sentences=many(CitedText), passages=many(CitedPassage),
-    withheld=many(WithheldText), advice=str, model=str, dollars=float, confidence=float, fits=bool, generation=int, commit=str,
+    "CitedAnswer",
+    "An answer whose every sentence is borne out by the passages it cites, and what was withheld.",
+    query=str,
+    answered=bool,
+    extract=bool,
+    text=str,
+    sentences=many(CitedText),
+    passages=many(CitedPassage),
+    withheld=many(WithheldText),
+    advice=str,
+    model=str,
+    dollars=float,
+    confidence=float,
+    fits=bool,
+    generation=int,
+    commit=str,
     as_of=str,
-)  # fmt: skip
+)
 CompareAnswer = record(
-    "CompareAnswer", "Configurations side by side, how far every two agree, and what the judgments so far say of each.",
-    query=str, compared_by=str, seconds=float, columns=list[dict[str, Any]], pairs=list[dict[str, Any]],
+    "CompareAnswer",
+    "Configurations side by side, how far every two agree, and what the judgments so far say of each.",
+    query=str,
+    compared_by=str,
+    seconds=float,
+    columns=list[dict[str, Any]],
+    pairs=list[dict[str, Any]],
     scores=list[dict[str, Any] | None],
-)  # fmt: skip
+)
 _LINE: dict[str, Any] = {
-    "doc": str, "path": str, "title": str, "doc_type": str, "status": str, "imported": bool, "owner": str,
-    "tags": list[str], "effective_date": str | None, "review_due": str | None, "supersedes": list[str], "answers": list[str],
-    "version": int, "blob": str,
-}  # fmt: skip
+    "doc": str,
+    "path": str,
+    "title": str,
+    "doc_type": str,
+    "status": str,
+    "imported": bool,
+    "owner": str,
+    "tags": list[str],
+    "effective_date": str | None,
+    "review_due": str | None,
+    "supersedes": list[str],
+    "answers": list[str],
+    "version": int,
+    "blob": str,
+}
 DocumentLine = record("DocumentLine", "A document without its text.", **_LINE)
 WholeDocument = record(
     "WholeDocument", "A document with its text; `body` is where its frontmatter ends.", **_LINE, text=str, body=int
 )
 DocumentVersion = record(
-    "DocumentVersion", "One version of a document.",
-    version=int, commit=str, when=str, author=str, message=str, path=str, blob=str,
-)  # fmt: skip
+    "DocumentVersion",
+    "One version of a document.",
+    version=int,
+    commit=str,
+    when=str,
+    author=str,
+    message=str,
+    path=str,
+    blob=str,
+)
 DiffAnswer = record(
-    "DiffAnswer", "What changed between two versions of a document.",
-    old=int, new=int, fields=list[FieldChange], added=int, removed=int, rows=list[DiffRow],
-)  # fmt: skip
+    "DiffAnswer",
+    "What changed between two versions of a document.",
+    old=int,
+    new=int,
+    fields=list[FieldChange],
+    added=int,
+    removed=int,
+    rows=list[DiffRow],
+)
 LinkOut = record("LinkOut", "A link of a document; `found` if it leads to one.", Link, found=bool)
 LinkIn = record("LinkIn", "A document that links here, and the words of the link.", path=str, text=str)
 LinksAnswer = record(
@@ -116,42 +185,89 @@ PlacedComment = record("PlacedComment", "A comment with its change.", Comment, s
 ChangeAnswer = record("ChangeAnswer", "A change with its discussion.", Change, comments=many(CommentAnswer))
 ChangeLine = record("ChangeLine", "A change, and what is new in it to the account of the token.", Change, news=News)
 ChangeDiff = record(
-    "ChangeDiff", "What a change does to its documents, line by line.",
-    last_look=str, edits=int, since=str, head=str, documents=dict[str, Diff],
-)  # fmt: skip
-HunkAnswer = record("HunkAnswer", "A run of lines; `both` is the text with both edits, where they do not touch.", Hunk, both=str | None)  # fmt: skip
-ConflictAnswer = record("ConflictAnswer", "A document that both the change and the main line edited.", Collision, ("parts",), parts=many(HunkAnswer))  # fmt: skip
+    "ChangeDiff",
+    "What a change does to its documents, line by line.",
+    last_look=str,
+    edits=int,
+    since=str,
+    head=str,
+    documents=dict[str, Diff],
+)
+HunkAnswer = record(
+    "HunkAnswer", "A run of lines; `both` is the text with both edits, where they do not touch.", Hunk, both=str | None
+)
+ConflictAnswer = record(
+    "ConflictAnswer",
+    "A document that both the change and the main line edited.",
+    Collision,
+    ("parts",),
+    parts=many(HunkAnswer),
+)
 ShiftAnswer = record("ShiftAnswer", "One question before and after a change.", Shift, lost=bool, won=bool, outcome=str)
 ImpactAnswer = record(
-    "ImpactAnswer", "What a change does to search.", Impact, ("shifts",),
-    shifts=many(ShiftAnswer), losses=list[str], outcome=str, sentence=str,
-)  # fmt: skip
+    "ImpactAnswer",
+    "What a change does to search.",
+    Impact,
+    ("shifts",),
+    shifts=many(ShiftAnswer),
+    losses=list[str],
+    outcome=str,
+    sentence=str,
+)
 ShareAnswer = record("ShareAnswer", "A share with its interval.", count=int, of=int, share=float, interval=list[float])
 QuerySetAnswer = record(
-    "QuerySetAnswer", "A query set, how far its judges agree, and which judgments find no place.",
-    name=str, about=str, digest=str, questions=int, judgments=int, agreement=list[JudgeAgreement],
-    answers=list[dict[str, Any]], added=ShareAnswer, new_documents=ShareAnswer, left_out=list[Problem],
+    "QuerySetAnswer",
+    "A query set, how far its judges agree, and which judgments find no place.",
+    name=str,
+    about=str,
+    digest=str,
+    questions=int,
+    judgments=int,
+    agreement=list[JudgeAgreement],
+    answers=list[dict[str, Any]],
+    added=ShareAnswer,
+    new_documents=ShareAnswer,
+    left_out=list[Problem],
     unmapped=list[dict[str, str]],
-)  # fmt: skip
+)
 ListedQuestion = record("ListedQuestion", "A question with its judgments.", JudgedQuestion, judgments=list[Judgment])
-QuerySetWhole = create_model("QuerySetWhole", __base__=QuerySetAnswer, __doc__="With its questions, where they were asked for.", listed=(many(ListedQuestion), []))  # fmt: skip
+QuerySetWhole = create_model(
+    "QuerySetWhole",
+    __base__=QuerySetAnswer,
+    __doc__="With its questions, where they were asked for.",
+    listed=(many(ListedQuestion), []),
+)
 RunAnswer = record("RunAnswer", "A run without its questions.", Run, ("results",), name=str, cost_per_1000=float)
 RunComparisonAnswer = record(
-    "RunComparisonAnswer", "Two runs: difference, interval, wins, ties and losses, question by question.", PairedComparison,
-    before=RunAnswer, after=RunAnswer, measure=str, categories=dict[str, Any], questions=list[dict[str, Any]], note=str,
-)  # fmt: skip
+    "RunComparisonAnswer",
+    "Two runs: difference, interval, wins, ties and losses, question by question.",
+    PairedComparison,
+    before=RunAnswer,
+    after=RunAnswer,
+    measure=str,
+    categories=dict[str, Any],
+    questions=list[dict[str, Any]],
+    note=str,
+)
 StartedJob = record("StartedJob", "A job that works in the background.", job=int)
-Gap = record("Gap", "A question without an answer. `path` is a document that lists it and is not found for it yet, at `rank`.", GapRow)  # fmt: skip
+Gap = record(
+    "Gap",
+    "A question without an answer. `path` is a document that lists it and is not found for it yet, at `rank`.",
+    GapRow,
+)
 ClosedGap = record("ClosedGap", "The number of a gap that is closed now.", closed=int)
 DueDocument = record("DueDocument", "A document that is due for review.", doc=str, title=str, owner=str, days=int)
 OwnerlessDocument = record(
     "OwnerlessDocument", "A document that nobody owns, or that nobody approved.", doc=str, title=str
 )
 FreshnessAnswer = record(
-    "FreshnessAnswer", "Documents that are due for review, have no owner, or came in and were approved by nobody.",
-    overdue=many(DueDocument), due_soon=many(DueDocument), without_owner=many(OwnerlessDocument),
+    "FreshnessAnswer",
+    "Documents that are due for review, have no owner, or came in and were approved by nobody.",
+    overdue=many(DueDocument),
+    due_soon=many(DueDocument),
+    without_owner=many(OwnerlessDocument),
     imported=many(OwnerlessDocument),
-)  # fmt: skip
+)
 ConfirmationAnswer = record("ConfirmationAnswer", "A confirmed document.", document=str, review_due=str, commit=str)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from functools import partial
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -127,7 +128,7 @@ def search(call: UseCaseCall, form: SearchForm) -> Shown:
     everyday = not (form.config or form.profile or form.as_of) and chosen == Filters(history=form.history)
     if form.asked or (call.typed and everyday):  # others are experiments, or a second look
         app.search.queries.keep(call.actor, form.query)
-    lines = lambda: _lines(result, suggestions, explain=form.explain)
+    lines = partial(_lines, result, suggestions, explain=form.explain)
     return Shown(searcher.as_json(result, suggestions), lines, fits=result.fits)
 
 
@@ -174,7 +175,9 @@ def _doubts(result: Result) -> list[str]:
     if result.fits or not result.hits:
         return []
     return [
-        f"Nothing fits well (confidence {result.confidence:.2f}).{f' {absence(result.missing)}' if result.missing else ''} The passages below are the nearest there are.",
+        "Nothing fits well (confidence "
+        f"{result.confidence:.2f}).{f' {absence(result.missing)}' if result.missing else ''} The passages below are "
+        "the nearest there are.",
         "Tell the owners what is missing on the page Search.",
         "",
     ]
@@ -190,7 +193,8 @@ def _hit_lines(hit: Hit, explain: bool) -> list[str]:
     if explain:
         for name, leg in hit.legs.items():
             lines.append(
-                f"    {name:<6} rank {leg.rank or '-':>3}  score {leg.score:8.4f}  normalised {leg.normalised:.4f}  weight {leg.weight:g}"
+                f"    {name:<6} rank {leg.rank or '-':>3}  score {leg.score:8.4f}  normalised {leg.normalised:.4f}  "
+                f"weight {leg.weight:g}"
                 + "".join(f"  {field} {points:.2f}" for field, points in leg.fields.items())
                 + (f"  {leg.note}" if leg.note else "")
             )
@@ -248,7 +252,9 @@ class AskOptions(InState):
     example='ask "who files the currency transaction report"',
 )
 def ask(call: UseCaseCall, form: AskOptions) -> Shown:
-    """An answer with citations from documents in effect. It asks the configured language model, which may cost money."""
+    """An answer with citations from documents in effect. It asks the configured language model, which may cost
+    money.
+    """
     answer = call.app.search.answerer.answer(call.actor, form.query, form.filters, form.as_of)
     return Shown(as_json(answer), list(_answer_lines(answer.reply)))
 

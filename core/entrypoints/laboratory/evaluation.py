@@ -154,10 +154,14 @@ def _beir_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             [(row["config"], *(f"{row[name]:.4f}" for name in names)) for row in rows], ("configuration", *names)
         )
     stages = list(dict.fromkeys(stage for row in rows for stage in row["ms_per_query"]))
-    spent = [(row["config"], *(f"{row['ms_per_query'].get(stage, 0.0):.2f}" for stage in stages), f"{row['seconds']:.1f}") for row in rows]  # fmt: skip
+    spent = [
+        (row["config"], *(f"{row['ms_per_query'].get(stage, 0.0):.2f}" for stage in stages), f"{row['seconds']:.1f}")
+        for row in rows
+    ]
     lines += table(spent, ("ms per query", *stages, "seconds in all"))
     lines += [
-        f"{row['config']}: ranked {row['depth']} deep, as a search is served; only Recall@100 looks {row['recall_depth']} deep."
+        f"{row['config']}: ranked {row['depth']} deep, as a search is served; only Recall@100 looks "
+        f"{row['recall_depth']} deep."
         for row in rows
     ]
     return lines + [f"! {line}" for row in rows for line in row["warnings"]]
@@ -234,14 +238,18 @@ def show_run(call: UseCaseCall, form: OneRun) -> Shown:
 
 
 def _depths(runs: Sequence[Run], served: int) -> list[str]:
-    """How deep runs looked where that is not as deep as production looks: promoted, they are served as they were measured."""
+    """How deep runs looked where that is not as deep as production looks: promoted, they are served as they were
+    measured.
+    """
     named = distinct(runs, {run.id: run.name for run in runs})
     others = {named[run.id]: run.config.depth for run in runs if run.config.depth != served}
     return [f"{name}: ranked {depth} deep, production {served} deep." for name, depth in others.items()]
 
 
 def _pairs(call: UseCaseCall, profiles: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Profiles and configurations to run; what names no depth is as deep as production, so that methods are compared."""
+    """Profiles and configurations to run; what names no depth is as deep as production, so that methods are
+    compared.
+    """
     served = call.app.platform.settings.production().config.depth
     deep = [spell(collections.at_depth(text, configs.parse(text), served)) if text else "" for text in texts or [""]]
     return [(profile, config) for profile in profiles or [""] for config in deep]
@@ -275,9 +283,17 @@ def eval_runs(call: UseCaseCall, form: EvalRunsOptions) -> Shown:
     """Runs that were kept, newest first."""
     runs = call.app.evaluation.runs.listed(call.actor, form.queryset, RECENT if call.typed else MOST)
     rows = [
-        (run.id, run.queryset, run.name, f"{run.figures.get('nDCG@10', 0.0):.4f}", run.questions, run.commit[:12], run.created)
+        (
+            run.id,
+            run.queryset,
+            run.name,
+            f"{run.figures.get('nDCG@10', 0.0):.4f}",
+            run.questions,
+            run.commit[:12],
+            run.created,
+        )
         for run in runs
-    ]  # fmt: skip
+    ]
     heads = ("run", "query set", "configuration", "nDCG@10", "questions", "commit", "created")
     return Shown(Rows(runs, run_json), table(rows, heads))
 

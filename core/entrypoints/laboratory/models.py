@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from core import strict
 from core.entrypoints.record import ANY, MAYBE, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.session import introduced
 from core.entrypoints.terminal import table
 from core.llm.asking import dollars_of
+
+if TYPE_CHECKING:
+    from core.services.models.fitness import ModelCheck
 
 
 @form
@@ -25,7 +28,8 @@ class ModelsCheckOptions:
     feature: Annotated[
         tuple[str, ...],
         Option(
-            "only this: rerank, yes or no, weights, hyde, context, segment, entities, community summary, paraphrase, judge, questions and answers, ask",
+            "only this: rerank, yes or no, weights, hyde, context, segment, entities, community summary, paraphrase, "
+            "judge, questions and answers, ask",
             metavar="F",
         ),
     ] = ()
@@ -80,7 +84,7 @@ def models_check(call: CommandCall, form: ModelsCheckOptions) -> Shown:
         (
             check.model,
             check.feature,
-            "fit" if check.fit else "allowed" if check.allowed else "not fit",
+            _verdict(check),
             f"{check.passed}/{check.total}",
             f"{check.seconds:.1f} s",
             check.reason or check.why,
@@ -89,6 +93,12 @@ def models_check(call: CommandCall, form: ModelsCheckOptions) -> Shown:
     ]
     heads = ("model", "feature", "found", "right", "each", "why")
     return Shown([strict.plain(check) for check in checks], table(rows, heads))
+
+
+def _verdict(check: ModelCheck) -> str:
+    if check.fit:
+        return "fit"
+    return "allowed" if check.allowed else "not fit"
 
 
 @command(
@@ -127,5 +137,8 @@ def ledger_summary(call: CommandCall, form: LedgerSummaryOptions) -> Shown:
         for row in spending.rows
     ]
     heads = ("purpose", "model", "calls", "cached", "failed", "input", "output", "dollars")
-    total = f"{spending.month}: {dollars_of(spending.spent)} of {dollars_of(spending.budget)} spent, {dollars_of(spending.left)} left."
+    total = (
+        f"{spending.month}: {dollars_of(spending.spent)} of {dollars_of(spending.budget)} spent, "
+        f"{dollars_of(spending.left)} left."
+    )
     return Shown(strict.plain(spending), [*(table(rows, heads) if rows else []), total])

@@ -132,9 +132,12 @@ def tune_alpha(call: CommandCall, form: TuneAlphaOptions) -> Shown:
     }
     step = range(0, len(sweep.overall.alphas), 10)
     rows = [
-        (f"{sweep.overall.alphas[n]:.1f}", *(f"{getattr(sweep.overall.points[n], key):.4f}" for key in ("mean", "low", "high")))
+        (
+            f"{sweep.overall.alphas[n]:.1f}",
+            *(f"{getattr(sweep.overall.points[n], key):.4f}" for key in ("mean", "low", "high")),
+        )
         for n in step
-    ]  # fmt: skip
+    ]
     lines = [
         f"Best alpha {sweep.overall.best:.2f}: {form.measure} {best.mean:.4f} ({best.low:.4f} to {best.high:.4f}).",
         *table(rows, ("alpha", "mean", "low", "high")),
@@ -207,9 +210,18 @@ def tune_tau(call: CommandCall, form: TuneTauOptions) -> Shown:
         measure=form.measure,
     )
     rows = [
-        (f"{point.tau:.2f}", point.skipped, f"{point.precision:.3f}", f"{point.lower:.3f}", f"{point.measure:.4f}", f"{gained:+.4f}", f"{point.share:.0%}", *_price(point))
+        (
+            f"{point.tau:.2f}",
+            point.skipped,
+            f"{point.precision:.3f}",
+            f"{point.lower:.3f}",
+            f"{point.measure:.4f}",
+            f"{gained:+.4f}",
+            f"{point.share:.0%}",
+            *_price(point),
+        )
         for point, gained in _steps(calibrated.curve[::10])
-    ]  # fmt: skip
+    ]
     heads = (
         "tau",
         "skipped",
@@ -274,7 +286,8 @@ def _tau_report(
             Text(
                 "What it means",
                 (
-                    "Questions at or above tau are not reranked: where the first hit answers with at least this chance, or, for the thesis's tau, where the best fused score is as high.",
+                    "Questions at or above tau are not reranked: where the first hit answers with at least this "
+                    "chance, or, for the thesis's tau, where the best fused score is as high.",
                 ),
             ),
         ),
@@ -288,7 +301,9 @@ def _tau_report(
     example="tune learn few",
 )
 def tune_learn(call: CommandCall, form: TuneLearnOptions) -> Shown:
-    """Each part is judged on questions that it has not seen. The best is promoted where it wins; else production stays."""
+    """Each part is judged on questions that it has not seen. The best is promoted where it wins; else production
+    stays.
+    """
     report = call.app.tuning.learning.learn(call.actor, form.querysets, progress=call.progress)
     call.app.evaluation.jobs.keep_result(call.actor, "learn-all", report.plain(), querysets=list(form.querysets))
     rows = [
@@ -349,7 +364,8 @@ def _show_confidence(report: ConfidenceReport) -> Shown:
     lines = [
         f"{report.queryset}: {report.questions} questions, area {area.mean:.3f} ({area.low:.3f} to {area.high:.3f}).",
         *table(rows, ("threshold", "false alarms", "misses")),
-        f"Now {report.now.threshold:.2f}: {report.now.false_alarms.mean:.0%} false alarms, {report.now.misses.mean:.0%} misses.",
+        f"Now {report.now.threshold:.2f}: {report.now.false_alarms.mean:.0%} false alarms, "
+        f"{report.now.misses.mean:.0%} misses.",
         report.sentence,
     ]
     return Shown({"sentence": report.sentence, "proven": report.proven, **strict.plain(report)}, lines)

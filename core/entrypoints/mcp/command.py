@@ -50,7 +50,9 @@ def _check(actor: Actor) -> Shown:
 
 
 def caller(app: App, token: str, user: str) -> Actor:
-    """The account that the token or --as names, with the rights of this moment; without both a reader that writes nothing."""
+    """The account that the token or --as names, with the rights of this moment; without both a reader that writes
+    nothing.
+    """
     if token:
         return app.people.tokens.holder(token, DOOR)
     if user:

@@ -1,4 +1,6 @@
-"""`/mcp`: the same server over streamable HTTP. Stateless: every request names its token, and any process can answer it."""
+"""`/mcp`: the same server over streamable HTTP. Stateless: every request names its token, and any process can answer
+it.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,13 @@ _REFUSED = -32001  # of JSON-RPC: the server's own errors
 
 
 class McpEndpoint:
-    """An ASGI app that asks for an access token before it reads anything. The app in front of it checks hosts and origins."""
+    """An ASGI app that asks for an access token before it reads anything. The app in front of it checks hosts and
+    origins.
+    """
 
     def __init__(self, opened: Callable[[], App], url: str = "", rate: int = 0) -> None:
-        """`url` is where people open the app, by default where a request was sent; `rate` the most requests of a token in
-        a minute, 0 for any number."""
+        """`url` is where people open the app, by default where a request was sent; `rate` the most requests of a token
+        in a minute, 0 for any number."""
         self.url, self._turns = url, Turns(2)
         self.desk = FrontDesk(opened, DOOR, TokenBuckets(rate))
         self._manager: StreamableHTTPSessionManager | None = None
@@ -54,7 +58,9 @@ class McpEndpoint:
         self._manager = self._tasks = None
 
     async def _managed(self, tasks: TaskGroup) -> StreamableHTTPSessionManager:
-        """The SDK's part of the server. It starts with the first request: its import takes a fifth of the app's start."""
+        """The SDK's part of the server. It starts with the first request: its import takes a fifth of the app's
+        start.
+        """
         async with self._starting:
             if self._manager is None:
                 self._manager = await tasks.start(self._serve)

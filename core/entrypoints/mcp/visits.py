@@ -1,4 +1,6 @@
-"""One call of a tool: on which workspace, by whom, within how many tokens; and what it returns: fields for programs, words for models."""
+"""One call of a tool: on which workspace, by whom, within how many tokens; and what it returns: fields for programs,
+words for models.
+"""
 
 from __future__ import annotations
 

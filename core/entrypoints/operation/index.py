@@ -198,7 +198,8 @@ def _show_estimate(estimate: Estimate) -> Shown:
     cost = dollars_of(low) if low == high else f"{dollars_of(low)} to {dollars_of(high)}"
     seconds = " to ".join(dict.fromkeys(f"{value:.0f}" for value in estimate.time))
     lines = [
-        f"{estimate.documents} documents, about {estimate.chunks} chunks, {estimate.to_embed} to embed, about {seconds} s, {cost}."
+        f"{estimate.documents} documents, about {estimate.chunks} chunks, {estimate.to_embed} to embed, about "
+        f"{seconds} s, {cost}."
     ]
     lines += [f"{row.purpose}: {total([row])}" for row in estimate.calls]
     return Shown({**strict.plain(estimate), "time": estimate.time, "price": estimate.price}, lines)

@@ -34,7 +34,8 @@ class InitOptions:
     source: Annotated[
         str,
         Option(
-            "a folder of Markdown, a zip or another file, or the address of a git repository, which comes with its history "
+            "a folder of Markdown, a zip or another file, or the address of a git repository, which comes with its "
+            "history "
             "(default: the documents of the starter knowledge base)",
             flags=("--from",),
             metavar="DIR_FILE_OR_URL",
@@ -169,7 +170,9 @@ def read_file(path: Path) -> tuple[str, bytes]:
 
 def show_imported(imported: Any) -> Shown:
     lines = [
-        f"{len(imported.added)} added, {len(imported.edited)} edited, {len(imported.unchanged)} unchanged, {len({path for path, _ in imported.warnings})} with a note, {len(imported.refused)} refused, {len(imported.skipped)} left out."
+        f"{len(imported.added)} added, {len(imported.edited)} edited, {len(imported.unchanged)} unchanged, "
+        f"{len({path for path, _ in imported.warnings})} with a note, {len(imported.refused)} refused, "
+        f"{len(imported.skipped)} left out."
     ]
     if imported.pictures:
         lines.append(f"{len(imported.pictures)} pictures came along.")
@@ -220,7 +223,8 @@ def verify(call: CommandCall) -> Shown:
 
 @command(
     "doctor",
-    "look at settings, permissions, disk, clock, mail, provider, models, store, database and backups, and say what to do",
+    "look at settings, permissions, disk, clock, mail, provider, models, store, database and backups, and say what "
+    "to do",
     "platform.doctor.examine",
 )
 def doctor(call: CommandCall) -> Shown:

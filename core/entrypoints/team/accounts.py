@@ -159,7 +159,8 @@ def accounts_unbind(call: CommandCall, form: OneAccount) -> Shown:
 def accounts_unlock(call: CommandCall, form: OneAccount) -> Shown:
     unlocked = call.app.people.accounts.unlock(call.actor, form.account)
     lines = [
-        f"{unlocked.account}: {unlocked.tries} tries are forgotten. Open this in the browser, then sign in with the password:",
+        f"{unlocked.account}: {unlocked.tries} tries are forgotten. Open this in the browser, then sign in with the "
+        "password:",
         f"{call.settings.url.rstrip('/')}{unlocked.page}",
     ]
     return Shown({**strict.plain(unlocked), "url": lines[1]}, lines)

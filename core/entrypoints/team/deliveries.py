@@ -78,7 +78,9 @@ def webhook_list(call: CommandCall) -> Shown:
 
 
 def _state(hook: Webhook) -> str:
-    return "off" if not hook.active else "failing" if hook.failing else "on"
+    if not hook.active:
+        return "off"
+    return "failing" if hook.failing else "on"
 
 
 @command(

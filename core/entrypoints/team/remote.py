@@ -118,6 +118,9 @@ def _show(remote: Remote) -> Shown:
     place = f"{remote.url}, branch {remote.branch}" + (f", folder {remote.folder}" if remote.folder else "")
     lines = [place, f"{remote.state}: {remote.sentence}"]
     lines += [str(ACCEPT_REWRITTEN)] if remote.state == "rewritten" else []
-    lines += [f"{remote.backlog} to push, {remote.incoming} to take over" + (f" by change {remote.change}" * bool(remote.change))]  # fmt: skip
+    lines += [
+        f"{remote.backlog} to push, {remote.incoming} to take over"
+        + (f" by change {remote.change}" * bool(remote.change))
+    ]
     lines += [f"last push {remote.pushed or 'never'}, last fetch {remote.fetched or 'never'}"]
     return Shown(strict.plain(remote), lines)

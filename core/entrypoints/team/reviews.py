@@ -40,7 +40,10 @@ ReviewerInput = Annotated[
 MessageInput = Annotated[str, Option("what to say", flags=("--message", "--body")), Bounds(longest=MAX_TEXT)]
 WhyInput = Annotated[str, Option("why"), Bounds(longest=MAX_TEXT)]
 IF_MATCH = "If-Match"
-SEEN = 'the ETag of the change, or its head in quotes: refused with 412 if it was edited since; any state if not given or "*"'
+SEEN = (
+    "the ETag of the change, or its head in quotes: refused with 412 if it was edited since; any state if not "
+    'given or "*"'
+)
 SeenInput = Annotated[str, Key(SEEN, header=IF_MATCH)]
 STATES = ("", "open", "draft", "in review", "changes requested", "approved", "merged", "closed")
 MOST_FILES = 200
@@ -75,7 +78,8 @@ class ProposalForm:
     read: Annotated[
         Mapping[str, str],
         Key(
-            'path to the `blob` of the text that was edited, "" if there was none: refused with 412 if it is another by now'
+            'path to the `blob` of the text that was edited, "" if there was none: refused with 412 if it is another '
+            "by now"
         ),
         Bounds(many=MOST_FILES),
     ] = Frozen()
@@ -196,7 +200,8 @@ class ChangesListOptions:
     status=201,
     head=True,
     calls="reviews.changes.propose",
-    example='POST /changes {"title": "Count twice", "files": [{"path": "finance/drawers.md", "text": "# Drawers\\n\\nCount twice.\\n"}]}',
+    example='POST /changes {"title": "Count twice", "files": [{"path": "finance/drawers.md", "text": "# '
+    'Drawers\\n\\nCount twice.\\n"}]}',
 )
 def new(call: UseCaseCall, form: ProposalForm) -> Shown:
     """Propose a change of one or more documents. It is a draft until it is submitted for review."""
@@ -211,7 +216,8 @@ def new(call: UseCaseCall, form: ProposalForm) -> Shown:
     "ChangeAnswer",
     head=True,
     calls="reviews.changes.show",
-    example='POST /changes/5/edits {"files": [{"path": "finance/drawers.md", "text": "# Drawers\\n\\nCount three times.\\n"}]}',
+    example='POST /changes/5/edits {"files": [{"path": "finance/drawers.md", "text": "# Drawers\\n\\nCount three '
+    'times.\\n"}]}',
 )
 def edit(call: UseCaseCall, form: EditForm) -> Shown:
     """Add an edit, or give another title. Earlier approvals are void."""
@@ -249,7 +255,9 @@ def submit(call: UseCaseCall, form: ReviewersForm) -> Shown:
     example='POST /changes/2/co-authors {"accounts": ["author2"]}',
 )
 def invite_or_remove(call: UseCaseCall, form: CoAuthorsForm) -> Shown:
-    """Invite others to work on it as its author does, or remove them. Whoever is no author of a change comments with a suggestion."""
+    """Invite others to work on it as its author does, or remove them. Whoever is no author of a change comments with a
+    suggestion.
+    """
     changes = call.app.reviews.changes
     return _show(call, (changes.uninvite if form.remove else changes.invite)(call.actor, form.change, form.accounts))
 

@@ -243,7 +243,10 @@ def _nothing_kept(keep: float) -> str:
 def verdict(at: Point, beta: float) -> str:
     """Whether the held-out queries confirm a promised precision.
 
-    >>> [verdict(tau_curve([Observed(str(n), 0.8, n < hits, 0.0, 0.0) for n in range(5)], 3)[0], 0.5) for hits in (5, 1, 0)]
+    >>> [
+    ...     verdict(tau_curve([Observed(str(n), 0.8, n < hits, 0.0, 0.0) for n in range(5)], 3)[0], 0.5)
+    ...     for hits in (5, 1, 0)
+    ... ]
     ['confirmed', 'not contradicted', 'contradicted']
     """
     if at.lower >= beta:

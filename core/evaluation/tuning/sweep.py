@@ -225,9 +225,10 @@ def values(table: SweepTable, places: np.ndarray, measure: str) -> np.ndarray:
 
     name, k = _split(measure)
     owner = np.repeat(np.arange(table.questions), np.diff(table.starts))
-    per_question: Callable[[np.ndarray], np.ndarray] = lambda amounts: np.bincount(
-        owner, weights=amounts, minlength=table.questions
-    )
+
+    def per_question(amounts: np.ndarray) -> np.ndarray:
+        return np.bincount(owner, weights=amounts, minlength=table.questions)
+
     seen = (places > 0) & (places <= k)
     relevant = table.gains > 0
     if name == "nDCG":

@@ -39,7 +39,9 @@ NAMED = 3  # questions that a message about several names
 
 @dataclass(frozen=True, slots=True)
 class AnswerState:
-    """A question that a document answers, and where it was found when it was last asked; `place` is None before that."""
+    """A question that a document answers, and where it was found when it was last asked; `place` is None before
+    that.
+    """
 
     doc: str
     path: str
@@ -56,7 +58,9 @@ class AnswerState:
 
 @dataclass(frozen=True, slots=True)
 class Findability:
-    """How many of all questions were found among the first `within` documents at a commit; by folder (questions, found)."""
+    """How many of all questions were found among the first `within` documents at a commit; by folder (questions,
+    found).
+    """
 
     commit: str
     at: str

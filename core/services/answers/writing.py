@@ -69,9 +69,9 @@ class AnswerWriting:
         writer = Writer([self.searcher.models.llm], self.texts)
         body = document.text[document.body :]
         prompt = (
-            f"{quoted('document', cut(f'# {document.title}{chr(10) * 2}{body}', ROOM))}\n\nWrite up to {MOST} questions that "
-            "colleagues would type into a search box and that this document answers. Use their words, not those of the "
-            "headings. One question per line, at most 15 words each, nothing else."
+            f"{quoted('document', cut(f'# {document.title}{chr(10) * 2}{body}', ROOM))}\n\nWrite up to {MOST} "
+            "questions that colleagues would type into a search box and that this document answers. "
+            "Use their words, not those of the headings. One question per line, at most 15 words each, nothing else."
         )
         task = WritingTask(f"answers {strict.digest(prompt)}", "suggest answers", prompt, _checked)
         listed = {same_form(question) for question in document.meta.answers}
@@ -115,7 +115,10 @@ class _Draft:
         number = next((n for n, facts in enumerate(self.index.documents) if facts.path == document.path), None)
         self.old = set(self.index.chunks_of(number)) if number is not None else set()
         embedder = search.searcher.models.of(self.index.profile)
-        embed: Callable[[Sequence[str]], np.ndarray] = lambda texts: embed_texts(embedder, search.vectors, texts)[0]
+
+        def embed(texts: Sequence[str]) -> np.ndarray:
+            return embed_texts(embedder, search.vectors, texts)[0]
+
         split = chunker(self.index.profile.chunker, Tools(embedder.tokens, embed), self.index.profile.context)
         self.texts = [embedded_text(chunk) for chunk in split(document)[:LONGEST]]
         self.vectors = embed(self.texts) if "dense" in legs and not embedder.parts else None
@@ -144,8 +147,10 @@ class _Draft:
     def _scores(self, leg: str, question: str, found: Candidates) -> dict[int, float]:
         """What a leg would give to the passages of the text; they are numbered after those of the index."""
         if leg == "dense":
-            vector = found.vector() if found.vector and self.vectors is not None else None
-            scores = [float(row @ vector) for row in self.vectors] if vector is not None else []  # type: ignore[union-attr]
+            scores = []
+            if found.vector and self.vectors is not None:
+                vector = found.vector()
+                scores = [float(row @ vector) for row in self.vectors]
         else:
             asked = analyser(self.index.profile.lexical)(question)
             scores = [self._bm25(asked, terms) for terms in self.terms]

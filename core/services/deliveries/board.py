@@ -103,7 +103,9 @@ class DeliveryBoard:
         return self._shown(delivery(row))
 
     def _shown(self, one: Delivery) -> Delivery:
-        """Without its words, where whoever looks may not read what it is about; of others' digests the lines are their own."""
+        """Without its words, where whoever looks may not read what it is about; of others' digests the lines are their
+        own.
+        """
         seen = self.sender.messages.readership.now()
         if seen is None or (one.channel, one.target) == ("mail", seen.actor.id):
             return one

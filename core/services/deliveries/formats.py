@@ -116,7 +116,12 @@ def body(form: str, name: str, content: Mapping[str, Any], base: str) -> bytes:
 def signature(secret: str, key: str, timestamp: int, payload: bytes) -> str:
     """HMAC-SHA256 over id, time and body, as the Standard Webhooks specification says it.
 
-    >>> signature("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}')
+    >>> signature(
+    ...     "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    ...     "msg_p5jXN8AQM9LWM0D4loKWxJek",
+    ...     1614265330,
+    ...     b'{"test": 2432232314}',
+    ... )
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='
     """
     raw = base64.b64decode(secret.removeprefix("whsec_"))

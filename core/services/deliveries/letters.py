@@ -39,7 +39,9 @@ _FONT = "font-family:'Source Sans 3','Segoe UI',system-ui,-apple-system,sans-ser
 
 
 class LetterPolicy(EmailPolicy):
-    """Headers that programs read stay on one line: folded, a long link would become encoded words, which they do not decode."""
+    """Headers that programs read stay on one line: folded, a long link would become encoded words, which they do not
+    decode.
+    """
 
     def fold(self, name: str, value: Any) -> str:
         return f"{name}: {value}{self.linesep}" if name in _WHOLE else super().fold(name, value)
@@ -157,11 +159,14 @@ def _html(head: Letterhead, parts: list[Part], topic: str, end: str, title: str)
 <title>{escape(title)}</title>
 <style>{_STYLE}</style>
 </head>
-<body class="page" style="margin:0;padding:24px 12px;background:#f5f7f9;color:#1b2733;{_FONT};font-size:16px;line-height:1.5">
-<div class="card" style="max-width:600px;margin:0 auto;padding:24px;background:#ffffff;border:1px solid #d5dce3;border-radius:12px;overflow-wrap:anywhere">
+<body class="page" style="margin:0;padding:24px 12px;background:#f5f7f9;color:#1b2733;{_FONT};\
+font-size:16px;line-height:1.5">
+<div class="card" style="max-width:600px;margin:0 auto;padding:24px;background:#ffffff;\
+border:1px solid #d5dce3;border-radius:12px;overflow-wrap:anywhere">
 <p style="margin:0 0 16px;font-weight:600" class="quiet">Concord</p>
 {inner}
-<p class="quiet rule" style="margin:24px 0 0;padding-top:16px;border-top:1px solid #d5dce3;color:#5b6875;font-size:14px">{foot}</p>
+<p class="quiet rule" style="margin:24px 0 0;padding-top:16px;border-top:1px solid #d5dce3;\
+color:#5b6875;font-size:14px">{foot}</p>
 </div>
 </body>
 </html>
@@ -176,12 +181,15 @@ def _single(head: Letterhead, what: str, note: str, address: str) -> str:
         else ""
     )
     return f"""<h1 style="margin:0 0 16px;font-size:20px;line-height:1.3;font-weight:600">{escape(what)}</h1>
-{quoted}<p style="margin:0"><a class="button" href="{link}" style="display:inline-block;padding:10px 18px;border-radius:8px;background:#1f5f99;color:#ffffff;text-decoration:none;font-weight:600">Open in Concord</a></p>"""
+{quoted}<p style="margin:0"><a class="button" href="{link}" \
+style="display:inline-block;padding:10px 18px;border-radius:8px;background:#1f5f99;\
+color:#ffffff;text-decoration:none;font-weight:600">Open in Concord</a></p>"""
 
 
 def _section(head: Letterhead, part: Part) -> str:
     rows = "".join(
-        f'<li style="margin:0 0 10px"><a href="{escape(head.url + address)}" style="color:#1f5f99;font-weight:600">{escape(what)}</a>'
+        f'<li style="margin:0 0 10px"><a href="{escape(head.url + address)}" '
+        f'style="color:#1f5f99;font-weight:600">{escape(what)}</a>'
         + (f'<br><span class="quiet" style="color:#5b6875;font-size:15px">{escape(note)}</span>' if note else "")
         + "</li>\n"
         for what, note, address in part.lines

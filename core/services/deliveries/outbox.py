@@ -87,7 +87,9 @@ class Outbox:
             self.put(state, item)
 
     def event(self, state: State, message: Message, may: Callable[[Actor], bool]) -> None:
-        """The same for webhooks: once for each that reads as somebody who may read it, however many people were told."""
+        """The same for webhooks: once for each that reads as somebody who may read it, however many people were
+        told.
+        """
         name = event_of(message.kind, message.about)
         for row in state.webhooks.all() if name else ():
             wanted = json.loads(row.events)

@@ -1,6 +1,8 @@
-"""The sender: takes what is due under a lease, tries it, writes down what became of it, and tries again later or gives up.
+"""The sender: takes what is due under a lease, tries it, writes down what became of it, and tries again later or gives
+up.
 
-A process that dies between sending and writing leaves a lease that runs out: the delivery is sent once more, under the same id.
+A process that dies between sending and writing leaves a lease that runs out: the delivery is sent once more, under the
+same id.
 """
 
 from __future__ import annotations
@@ -171,7 +173,9 @@ class Sender:
         return {lane: list(map(delivery, rows)) for lane, rows in claimed.items() if rows}
 
     def _work(self, claimed: Sequence[Delivery], worker: str, until: float) -> None:
-        """One lane, in its order. After a failure that concerns the receiver, the rest waits for the next attempt at it."""
+        """One lane, in its order. After a failure that concerns the receiver, the rest waits for the next attempt at
+        it.
+        """
         down: tuple[Receipt, float] | None = None
         try:
             with self._connected(claimed[0].channel) as send:
@@ -299,7 +303,9 @@ class Sender:
                 self._follow(state, one, down[0], "failed", now)
 
     def _follow(self, state: State, one: Delivery, receipt: Receipt, now_is: str, now: float) -> None:
-        """What an attempt means for its receiver: a webhook that fails for too long is switched off; admins learn of it."""
+        """What an attempt means for its receiver: a webhook that fails for too long is switched off; admins learn of
+        it.
+        """
         if one.channel == "mail":
             if now_is == "failed":
                 account = state.accounts.get(one.target)

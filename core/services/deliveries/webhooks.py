@@ -65,8 +65,8 @@ class Webhooks:
         *,
         reads_as: tuple[str, ...] = (),
     ) -> tuple[Webhook, str]:
-        """A new one, with the secret that signs what it gets; the secret is not shown again. It hears what everybody may read, or
-        one of the readers in `reads_as`."""
+        """A new one, with the secret that signs what it gets; the secret is not shown again. It hears what everybody
+        may read, or one of the readers in `reads_as`."""
         place, title = _shown(self.poster.check(url.strip())), " ".join(name.split())[:80]
         _check(form, events)
         names = self._readers(reads_as)

@@ -1,1 +1,3 @@
-"""Facts that disagree: what other documents say otherwise, and where people have said that both are right. The door is `finder.Disagreements`."""
+"""Facts that disagree: what other documents say otherwise, and where people have said that both are right. The door is
+`finder.Disagreements`.
+"""

@@ -1,5 +1,6 @@
-"""Disagreements: of a text, of a change, and over the whole knowledge base; a person's word that both are right, a model's second
-opinion. The claims of every document in force are read once per text and kept as an index that follows the main line."""
+"""Disagreements: of a text, of a change, and over the whole knowledge base; a person's word that both are right, a
+model's second opinion. The claims of every document in force are read once per text and kept as an index that follows
+the main line."""
 
 from __future__ import annotations
 
@@ -130,7 +131,8 @@ class ClaimBase:
 MOST = 600  # characters of a statement that are shown
 _SYSTEM = f"You compare statements of a knowledge base. {RULE}"
 _TASK = (
-    "Two documents of one organisation contain these statements. Can both be right as they stand, because they speak of "
+    "Two documents of one organisation contain these statements. Can both be right as they stand, because they speak "
+    "of "
     "different things, places, cases or times, or say the same in other words? Answer with one word: both, if both can "
     "be right; or conflict, if a reader who follows one breaks the other."
 )
@@ -187,7 +189,9 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Two documents that say different things. The key is made of what they say: an edit of either makes it a new one."""
+    """Two documents that say different things. The key is made of what they say: an edit of either makes it a new
+    one.
+    """
 
     key: str
     kind: str
@@ -376,7 +380,9 @@ def _end(statement: Statement) -> list[str]:
 
 
 def _grouped(every: Sequence[Disagreement]) -> tuple[Disagreement, ...]:
-    """Boilerplate once: pairs that differ in their documents alone are one, and what was said about one holds for all."""
+    """Boilerplate once: pairs that differ in their documents alone are one, and what was said about one holds for
+    all.
+    """
     groups: dict[tuple[str, frozenset[str]], list[Disagreement]] = {}
     for found in every:
         ends = frozenset(_frame(end, found.kind == "name") for end in (found.mine, found.theirs))

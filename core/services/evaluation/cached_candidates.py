@@ -217,7 +217,8 @@ class CandidateCache:
         self._known[query] = gathered
 
     def rank(self, query: str, config: SearchConfig) -> RankedQuestion:
-        """A query under a configuration: the pipeline's `rank` on cached candidates, without pins; with parents also its
+        """A query under a configuration: the pipeline's `rank` on cached candidates, without pins; with parents also
+        its
         `hits`."""
         gathered, trace, read = self.of(query), Trace(), []  # type: tuple[Gathered, Trace, list[float]]
         usual = self.searcher.ask(self.index, config)

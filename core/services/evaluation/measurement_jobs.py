@@ -1,4 +1,5 @@
-"""Long measurements as jobs: questions are generated, tau is calibrated, what questions teach is learned, drift is checked.
+"""Long measurements as jobs: questions are generated, tau is calibrated, what questions teach is learned, drift is
+checked.
 
 A job stores its result, so that a page can show it again.
 """
@@ -49,8 +50,8 @@ class EvaluationJobs:
     def generate(
         self, actor: Actor, kind: str, name: str = "", seed: int = 42, per_category: int = 120, by_rules: bool = False
     ) -> Job:
-        """Generate a query set from the knowledge base: known-items, or qa, which needs a language model. Known items are
-        reworded by the model where there is one, unless `by_rules`."""
+        """Generate a query set from the knowledge base: known-items, or qa, which needs a language model. Known items
+        are reworded by the model where there is one, unless `by_rules`."""
         one_of(kind, GENERATORS, "kind")
         arguments = {"kind": kind, "name": name, "seed": seed, "per_category": check_count(per_category)}
         arguments |= {"by_rules": True} if by_rules else {}

@@ -64,8 +64,8 @@ class QuerySets:
         return self.shown(self.get(name))
 
     def shown(self, queryset: QuerySet) -> QuerySet:
-        """Without the questions that are judged by a document which whoever reads now may not read; for services. Words of a
-        question decide nothing: an author could guess titles by the questions that vanish."""
+        """Without the questions that are judged by a document which whoever reads now may not read; for services.
+        Words of a question decide nothing: an author could guess titles by the questions that vanish."""
         seen = self.documents.readership.now()
         if seen is None:
             return queryset
@@ -134,7 +134,9 @@ class QuerySets:
 
     @use_case("judge results")
     def judge(self, actor: Actor, name: str, judgments: Sequence[Judgment]) -> None:
-        """Add a person's judgments; judging the same place again replaces the grade. Whoever judges need not see the set."""
+        """Add a person's judgments; judging the same place again replaces the grade. Whoever judges need not see the
+        set.
+        """
         head, known = self.head(name), {question.id for question in self.get(name).questions}
         for judgment in judgments:
             if judgment.question not in known:

@@ -61,7 +61,9 @@ class QuestionGenerator:
     def qa(
         self, actor: Actor, settings: QaSettings = QaSettings(), progress: Progress = no_progress
     ) -> qa.GeneratedSet:
-        """Questions and answers that a language model writes, how many were refused and which kinds are missing, and why."""
+        """Questions and answers that a language model writes, how many were refused and which kinds are missing, and
+        why.
+        """
         check_count(settings.per_kind)
         llm = self.models.llm()
         generated = qa.generate(self.findable(), llm, settings, self.names, self.runs.at_once, progress)

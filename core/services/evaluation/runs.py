@@ -194,7 +194,10 @@ class Runs:
             return known
         started = time.perf_counter()
         total = len(runner.queryset.questions)
-        report: Progress = lambda done, _, what: progress(n * total + done, plans * total, what)
+
+        def report(done: int, _: int, what: str) -> None:
+            progress(n * total + done, plans * total, what)
+
         ranked = runner.rank(plan.config, search, report)
         results = {each.id: runner.answered(each, ranked[each.id], plan.config) for each in runner.judged}
         if not results:
@@ -281,7 +284,9 @@ class Runs:
         return self.shown(self.get(number))
 
     def shown(self, run: Run) -> Run:
-        """Without what whoever reads now may not read: questions that such a document answers, and what was found of them."""
+        """Without what whoever reads now may not read: questions that such a document answers, and what was found of
+        them.
+        """
         seen = self.querysets.documents.readership.now()
         if seen is None:
             return run

@@ -19,7 +19,9 @@ SOURCES = 5  # documents named as sources of a node
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """One node. `kind` is entity, document, chunk or community; `size` is PageRank, `hop` the distance from the start."""
+    """One node. `kind` is entity, document, chunk or community; `size` is PageRank, `hop` the distance from the
+    start.
+    """
 
     id: str
     label: str

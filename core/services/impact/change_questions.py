@@ -1,4 +1,6 @@
-"""What a change is asked: everything that documents say they answer, the guards among the query sets, and what people ask."""
+"""What a change is asked: everything that documents say they answer, the guards among the query sets, and what people
+ask.
+"""
 
 from __future__ import annotations
 

@@ -48,7 +48,10 @@ if TYPE_CHECKING:
 JOB = "impact"
 LONG = 200_000  # bytes of documents that the server indexes at once for whoever waits; longer ones are a worker's
 AT_ONCE = 2  # changes that it indexes at a time, one of each person
-TOO_LONG = "The documents of change {number} have {size:,} bytes; up to {most:,} are measured at once. A worker measures it when it is submitted for review."
+TOO_LONG = (
+    "The documents of change {number} have {size:,} bytes; up to {most:,} are measured at once. A worker "
+    "measures it when it is submitted for review."
+)
 ANOTHER = "What another change does to search is being measured. Ask again when that is done."
 WORDS = 180  # characters of a passage that are kept
 _LEFT_OUT = "What asks a language model was left out of it: every edit would run up a bill."
@@ -97,7 +100,9 @@ class Impacts:
         return self._seen(impacts.unpack(packed)) if packed else None
 
     def _seen(self, impact: Impact) -> Impact:
-        """Questions about documents that may not be read stay in the counts and verdicts; their places are not shown."""
+        """Questions about documents that may not be read stay in the counts and verdicts; their places are not
+        shown.
+        """
         seen = self.changes.readership.now()
         if seen is None:
             return impact
@@ -158,7 +163,9 @@ class Impacts:
 
     @contextmanager
     def _turn(self, actor: Actor, change: Change) -> Iterator[None]:
-        """Indexing a change takes the time of its texts, in the process that serves everybody: short ones, and few at a time."""
+        """Indexing a change takes the time of its texts, in the process that serves everybody: short ones, and few at
+        a time.
+        """
         if actor.door == COMMAND_LINE:
             yield
             return
@@ -183,7 +190,9 @@ class Impacts:
         return None
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        """The job: one change after the other, until none waits. One that fails is named and does not stop the others."""
+        """The job: one change after the other, until none waits. One that fails is named and does not stop the
+        others.
+        """
         self.jobs.actor(arguments, "propose a change")  # whether they still may
         self.sweep()
         measured: list[int] = []
@@ -217,7 +226,9 @@ class Impacts:
         return None
 
     def measure_merged(self, merged: Sequence[Change]) -> Iterator[Impact]:
-        """What changes did to search that were merged unmeasured, the oldest first, for services; each on main as it was then."""
+        """What changes did to search that were merged unmeasured, the oldest first, for services; each on main as it
+        was then.
+        """
         steps = [(self.repository.log(change.merged, limit=2)[1][0].id, change.merged) for change in merged]
         states, known = self.states.replayed(self.team_settings.production().profile, steps), AnswersByCommit()
         for change, (main, _), (before, after) in zip(merged, steps, states, strict=True):
@@ -348,8 +359,8 @@ class _BothStates:
         return answer
 
     def _readers(self, question: ImpactQuestion, index: Index) -> Shared | None:
-        """A place is one among what all readers of the documents that answer may read: it tells of nothing else. A pin is
-        for everybody."""
+        """A place is one among what all readers of the documents that answer may read: it tells of nothing else. A pin
+        is for everybody."""
         answering = {**question.before, **question.after} if question.source != pins.FILE else ()
         return self.searcher.readership.shared(index, answering)
 

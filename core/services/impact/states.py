@@ -1,4 +1,6 @@
-"""The unpublished generation of a change: the knowledge base as it would be after the merge, for nobody but its reviewers."""
+"""The unpublished generation of a change: the knowledge base as it would be after the merge, for nobody but its
+reviewers.
+"""
 
 from __future__ import annotations
 

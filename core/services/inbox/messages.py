@@ -78,7 +78,9 @@ SENTENCES: Mapping[tuple[str, str], tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a message is about: a change by number, a document by path, a folder, a question by its words, or all of a day that are due or not found."""
+    """What a message is about: a change by number, a document by path, a folder, a question by its words, or all of a
+    day that are due or not found.
+    """
 
     about: str  # change, document, folder, question, freshness, answers
     ref: str
@@ -117,7 +119,9 @@ class Message:
     def sentence(self) -> str:
         """What happened, in one line.
 
-        >>> asked = Message(1, "bob", "asked", "change", "4", "New hours", Frozen(), "", "ann", "Ann", 1, "2026-11-15", "")
+        >>> asked = Message(
+        ...     1, "bob", "asked", "change", "4", "New hours", Frozen(), "", "ann", "Ann", 1, "2026-11-15", ""
+        ... )
         >>> asked.sentence
         'Ann asks you to review New hours'
         """
@@ -179,7 +183,9 @@ class Messages:
     def tell(
         self, state: State, actor: Actor, accounts: Iterable[str], kind: str, subject: Subject, text: str = ""
     ) -> None:
-        """A message to each account but the actor's own that may read what it is about, inside the transaction of its cause."""
+        """A message to each account but the actor's own that may read what it is about, inside the transaction of its
+        cause.
+        """
         people = {row.id: row for row in state.accounts.all() if row.active and row.id != actor.id}
 
         content = {**asdict(subject), "text": text}

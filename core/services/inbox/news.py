@@ -1,4 +1,6 @@
-"""What people learn about changes: comments, mentions, verdicts and merges; and owners of review dates, once near and once passed."""
+"""What people learn about changes: comments, mentions, verdicts and merges; and owners of review dates, once near and
+once passed.
+"""
 
 from __future__ import annotations
 

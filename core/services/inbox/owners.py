@@ -1,4 +1,6 @@
-"""Who owns a document: the accounts that its `owner:` names; where it names none, the admins. And who could own many."""
+"""Who owns a document: the accounts that its `owner:` names; where it names none, the admins. And who could own
+many.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,9 @@ class Owners:
     def by_history(
         self, documents: Iterable[Document], steps: Iterable[tuple[Commit, tuple[Edit, ...]]]
     ) -> ProposedOwners:
-        """For each document whoever wrote most of its commits; of equals, the last one. Programs and imports do not count."""
+        """For each document whoever wrote most of its commits; of equals, the last one. Programs and imports do not
+        count.
+        """
         writers, accounts, spelled = most_frequent(steps), self.accounts.all(), self._spelled()
         owners_of: dict[str, str] = {}
         for document in documents:
@@ -156,7 +160,8 @@ def _rows(text: str, column: str) -> Iterable[tuple[str, str]]:
     which = next((n for n, name in enumerate(head) if name in NAMES and name != column), -1)
     if column not in head or which < 0:
         raise BadInput(
-            f"The first line of the file must name a column {column!r} and one of: {', '.join(NAMES)}. It has: {', '.join(head) or 'nothing'}."
+            f"The first line of the file must name a column {column!r} and one of: {', '.join(NAMES)}. It has: "
+            f"{', '.join(head) or 'nothing'}."
         )
     who = head.index(column)
     for cells in records[1:]:

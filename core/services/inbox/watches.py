@@ -37,7 +37,9 @@ class Watch:
 
 
 class Watches:
-    """What people watch. Folders and documents are looked at in the transaction of a merge, questions after an index build."""
+    """What people watch. Folders and documents are looked at in the transaction of a merge, questions after an index
+    build.
+    """
 
     def __init__(self, database: Database, messages: Messages, clock: Clock, search: Search) -> None:
         self.database = database

@@ -96,8 +96,8 @@ class IndexAdmin:
 
     @use_case("compare configurations", READS)
     def absent_models(self, actor: Actor, profile: Profile) -> tuple[str, ...]:
-        """The bundled models that a profile needs and this machine has not: it cannot be built or searched before they are
-        fetched."""
+        """The bundled models that a profile needs and this machine has not: it cannot be built or searched before they
+        are fetched."""
         absent = self._offered().absent
         return tuple(name for name in (profile.embedder, *profile.embedders) if name in absent)
 

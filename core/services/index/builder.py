@@ -129,8 +129,8 @@ class IndexBuilder:
         bulk: Bulk | None = None,
         words: bool = False,
     ) -> Built:
-        """Index the newest commit, unless it is indexed already. `bulk` says where to chunk and embed: in this process if it
-        is not given. With `words`, vectors that take long are left to a later build."""
+        """Index the newest commit, unless it is indexed already. `bulk` says where to chunk and embed: in this process
+        if it is not given. With `words`, vectors that take long are left to a later build."""
         built = self._build_once(profile, full, progress, bulk)
         while built.generation.pending and not words:
             embedded, seconds = self._embed_pending(profile, progress, bulk)
@@ -143,7 +143,9 @@ class IndexBuilder:
     def _build_once(
         self, profile: Profile, full: bool, progress: Progress, bulk: Bulk | None, spent: float = 0.0
     ) -> Built:
-        """Publish one generation; start again from what another machine published first. `spent` counts as its time too."""
+        """Publish one generation; start again from what another machine published first. `spent` counts as its time
+        too.
+        """
         for _ in range(_RACES):
             with suppress(Conflict):
                 return self._build_newest(profile, full, progress, bulk, spent)
@@ -163,7 +165,9 @@ class IndexBuilder:
         return done, time.perf_counter() - started
 
     def _takes_long(self, embedder: Embedder, texts: Sequence[str], embed: Callable[[Sequence[str]], object]) -> bool:
-        """Whether embedding would take longer than people should wait, by the time that a few texts take: the better of two."""
+        """Whether embedding would take longer than people should wait, by the time that a few texts take: the better
+        of two.
+        """
         new = evenly(unknown_texts(embedder, self.cache, texts), _TIMED)
         if len(new) <= 2 * _TIMED:
             return False
@@ -216,7 +220,9 @@ class IndexBuilder:
         target: Generations,
         progress: Progress = no_progress,
     ) -> Built:
-        """Index a commit beside the one that serves, in a place of its own, starting from a generation of another place."""
+        """Index a commit beside the one that serves, in a place of its own, starting from a generation of another
+        place.
+        """
         with target.building(profile):
             return self._build(profile, commit, parent, target, progress)
 
@@ -345,7 +351,9 @@ class IndexBuilder:
     def _chunk(
         self, profile: Profile, tools: Tools, documents: Sequence[Document], progress: Progress, bulk: Bulk
     ) -> tuple[list[Chunk], list[str]]:
-        """Chunks and their terms. A chunker that asks models works here, where it waits for them, often for several at once."""
+        """Chunks and their terms. A chunker that asks models works here, where it waits for them, often for several at
+        once.
+        """
         if model_uses(profile) or known(profile.chunker.name).asks:
             return self._chunk_asking(
                 profile, tools, documents, progress, self.at_once if model_uses(profile) else bulk.at_once
@@ -433,11 +441,16 @@ def describe(built: Built) -> str:
     generation, total = built.generation, built.total
     later = f" Words can be searched; vectors of {generation.pending} chunks follow." if generation.pending else ""
     if not built.fresh:
-        return f"Generation {generation.number} is up to date: {generation.documents} documents, {generation.chunks} chunks.{later}"
+        return (
+            f"Generation {generation.number} is up to date: {generation.documents} documents, {generation.chunks} "
+            f"chunks.{later}"
+        )
     noun = "document" if built.changed == 1 else "documents"
     return (
-        f"Generation {generation.number}: {generation.documents} documents, {generation.chunks} chunks; {built.changed} {noun} changed, "
-        f"{built.chunked} chunks new, {built.embedded} embedded in {total:.1f} s ({built.chunked / total if total else 0:.1f} chunks/s).{later}"
+        f"Generation {generation.number}: {generation.documents} documents, {generation.chunks} chunks; "
+        f"{built.changed} {noun} changed, "
+        f"{built.chunked} chunks new, {built.embedded} embedded in {total:.1f} s "
+        f"({built.chunked / total if total else 0:.1f} chunks/s).{later}"
     )
 
 

@@ -47,7 +47,8 @@ def embed_texts(
 
 
 def evenly(texts: Sequence[str], step: int) -> list[str]:
-    """Texts in such an order that each `step` of them has short and long ones: so the time left can be told from the first.
+    """Texts in such an order that each `step` of them has short and long ones: so the time left can be told from the
+    first.
 
     >>> evenly(["a", "cc", "dddd", "bbb"], 2)
     ['a', 'bbb', 'cc', 'dddd']

@@ -93,7 +93,8 @@ class EntityExtractor:
                     progress(len(extracts), len(chunks), "Finding entities")
         sizes = Counter(chunk.doc for chunk in chunks)
         return extracts, {
-            document.path: f"{len(failed[document.id])} of {sizes[document.id]} chunks have entities by rules: {failed[document.id][-1]}"
+            document.path: f"{len(failed[document.id])} of {sizes[document.id]} chunks have entities by rules: "
+            f"{failed[document.id][-1]}"
             for document in documents
             if document.id in failed
         }

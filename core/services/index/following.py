@@ -46,7 +46,9 @@ class IndexSync:
     """Follows what is published. Without a store there is nothing to follow."""
 
     def __init__(self, base: Base, folders: Sequence[SharedFolder], back: Callable[[], object]) -> None:
-        """`folders`: of models and reports. `back` is called when a store can be used again: what failed is asked for again."""
+        """`folders`: of models and reports. `back` is called when a store can be used again: what failed is asked for
+        again.
+        """
         self.generations, self.profiles, self.clock = base.generations, base.team_settings.profiles, base.clock
         self.node, self.workspace, url = node_name(base.settings), base.repository.workspace, base.settings.store
         self.folders, self.back, self._shared = folders, back, -math.inf
@@ -55,8 +57,8 @@ class IndexSync:
 
     @use_case(UPKEEP)
     def start(self) -> None:
-        """Refuse a store that ignores conditions or is another workspace's, then bring what is published; without the store go
-        on with what is here."""
+        """Refuse a store that ignores conditions or is another workspace's, then bring what is published; without the
+        store go on with what is here."""
         copies = self.generations.copies
         if copies:
             self._trying([copies.index.conformance.require, lambda: copies.index.belong(self.workspace())])
@@ -128,8 +130,8 @@ class IndexSync:
         return self.generations.copies
 
     def _trying(self, asks: Sequence[Callable[[], object]], *, whole: bool = True) -> None:
-        """Ask the store; that it does not answer is said in `state`, and is no reason to stop. A `whole` look can say that all
-        is well again."""
+        """Ask the store; that it does not answer is said in `state`, and is no reason to stop. A `whole` look can say
+        that all is well again."""
         errors = []
         for ask in asks if self.state else ():
             try:

@@ -1,4 +1,6 @@
-"""Index work that runs as jobs: build what changed, merge segments, and check that repository, database and index agree."""
+"""Index work that runs as jobs: build what changed, merge segments, and check that repository, database and index
+agree.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +57,8 @@ class IndexJobs:
         on: str = "",
         words: bool = False,
     ) -> Built:
-        """Build the newest commit: in this process, or with its bulk work on the cluster at an address. With `words`, whoever
-        waits wants to search: vectors that take long, and what documents answer, are left to jobs."""
+        """Build the newest commit: in this process, or with its bulk work on the cluster at an address. With `words`,
+        whoever waits wants to search: vectors that take long, and what documents answer, are left to jobs."""
         chosen = self.team_settings.profile(profile)
         with self.cluster(on) if on else nullcontext() as bulk:
             built = self.builder.build(chosen, full=full, progress=progress, bulk=bulk, words=words)
@@ -86,7 +88,9 @@ class IndexJobs:
     def verify(
         self, actor: Actor, progress: Progress = no_progress, prepare: Callable[[], object] | None = None
     ) -> Verification:
-        """Check in this process; `prepare` opens a workspace that nobody opened yet, once its files are known to be whole."""
+        """Check in this process; `prepare` opens a workspace that nobody opened yet, once its files are known to be
+        whole.
+        """
         return self.verifier.verify(progress, prepare)
 
     def works(self) -> Mapping[str, Work]:

@@ -1,4 +1,6 @@
-"""Whether every file is what was written, whether repository, database and index agree, and whether all engines rank alike."""
+"""Whether every file is what was written, whether repository, database and index agree, and whether all engines rank
+alike.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,8 @@ def _differences(
         query, first = different[0]
         yield (
             f"{engine} and the image rank {len(different)} of {len(asked)} queries differently, first {query}: "
-            f"at rank {first.rank} {engine} has {_chunk(index, first.actual)}, the image {_chunk(index, first.expected)}"
+            f"at rank {first.rank} {engine} has {_chunk(index, first.actual)}, the image "
+            f"{_chunk(index, first.expected)}"
         )
 
 
@@ -156,7 +159,9 @@ class Verifier:
         return self.verify(progress).problems
 
     def verify(self, progress: Progress = no_progress, prepare: Callable[[], object] | None = None) -> Verification:
-        """Look at every file, then at what they say. `prepare` opens the workspace once its sources are known to be whole."""
+        """Look at every file, then at what they say. `prepare` opens the workspace once its sources are known to be
+        whole.
+        """
         damaged: list[Damage] = []
         for n, (what, look) in enumerate(self.looks):
             progress(n, len(self.looks) + 2, f"Checking {what}")
@@ -190,7 +195,10 @@ class Verifier:
                 yield f"the production profile has no index. {reindex()}"
             return
         if serving.commit != head and not self.generations.pinned(profile) and profile == production:
-            yield f"generation {serving.number} is at {serving.commit[:12]}, the knowledge base at {head[:12]}. {reindex()}"
+            yield (
+                f"generation {serving.number} is at {serving.commit[:12]}, the knowledge base at {head[:12]}. "
+                f"{reindex()}"
+            )
         yield from self._documents(profile, serving.commit)
         yield from self.generations.check(profile)
         step("Asking every engine")

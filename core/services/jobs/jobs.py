@@ -139,9 +139,15 @@ class Jobs:
         packed, now = json.dumps({**arguments, "who": actor.id, "door": actor.door}, sort_keys=True), self.clock.stamp()
         with self.database.transaction() as state:
             number = state.jobs.add(
-                kind=kind, arguments=packed, state="done", created=now, started=now, ended=now,
-                asked=json.dumps(asdict(actor)), result=json.dumps(result),
-            )  # fmt: skip
+                kind=kind,
+                arguments=packed,
+                state="done",
+                created=now,
+                started=now,
+                ended=now,
+                asked=json.dumps(asdict(actor)),
+                result=json.dumps(result),
+            )
             self.audit.record(state, actor, "job done", f"{kind} {number}", detail=_words(arguments))
         return self.get(number)
 

@@ -1,1 +1,3 @@
-"""What the team knows: documents at any version, who wrote each line, what is due and what is missing. The door is `documents.Documents`."""
+"""What the team knows: documents at any version, who wrote each line, what is due and what is missing. The door is
+`documents.Documents`.
+"""

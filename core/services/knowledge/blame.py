@@ -54,7 +54,9 @@ def approval(message: str) -> str:
 
 
 def editors(lines: Iterable[BlameLine], limit: int = 3) -> tuple[Commit, ...]:
-    """The newest commit of each person who wrote a line that still stands, newest first; what Concord brought in is nobody's."""
+    """The newest commit of each person who wrote a line that still stands, newest first; what Concord brought in is
+    nobody's.
+    """
     newest: dict[str, Commit] = {}
     written = (line.commit for line in lines if line.commit and line.commit.author != SYSTEM.person)
     for commit in sorted(written, key=lambda commit: commit.when):

@@ -245,7 +245,9 @@ class Documents:
 
     @use_case(ANYONE)
     def show_at(self, actor: Actor, name: str, as_of: str) -> Document:
-        """A document of any state of the main line, by day or commit; what is not merged is for those who see changes."""
+        """A document of any state of the main line, by day or commit; what is not merged is for those who see
+        changes.
+        """
         try:
             commit = self.line.moment(as_of).commit
         except (BadInput, Refused):
@@ -266,7 +268,9 @@ class Documents:
 
     @use_case(ANYONE)
     def commits(self, limit: int | None = None) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
-        """The main line, newest first: each commit with the edits of files that can be read. One that has no other is left out."""
+        """The main line, newest first: each commit with the edits of files that can be read. One that has no other is
+        left out.
+        """
         head, seen = self.repository.head(), self.readership.now()
         if seen is None:
             return tuple(self.repository.log(head, limit=limit) if limit else self.repository.log(head))
@@ -360,7 +364,9 @@ class Documents:
 
     @use_case(ANYONE)
     def inventory(self, progress: Progress = no_progress) -> Imported:
-        """What the newest state holds, as an import would report it: files that cannot be used are named, and stay in the repository."""
+        """What the newest state holds, as an import would report it: files that cannot be used are named, and stay in
+        the repository.
+        """
         head, refused, good = self.repository.head(), list(self.unreadable()), list[str]()
         for n, document in enumerate(documents := self.all(), 1):
             try:
@@ -463,7 +469,8 @@ def _duplicate_ids(files: Mapping[str, bytes], fresh: set[str]) -> tuple[tuple[s
     return tuple(
         (
             path,
-            f"The id {declared[path]!r} already belongs to {owners[declared[path]]}; this document is known by its path until one of them changes.",
+            f"The id {declared[path]!r} already belongs to {owners[declared[path]]}; this document is known by its "
+            "path until one of them changes.",
         )
         for path in sorted(fresh)
         if path in ids and declared[path] and ids[path] != declared[path]

@@ -1,4 +1,6 @@
-"""Unsaved text and pictures of editors, kept per person and place, so that leaving a page loses nothing; and the pictures of documents."""
+"""Unsaved text and pictures of editors, kept per person and place, so that leaving a page loses nothing; and the
+pictures of documents.
+"""
 
 from __future__ import annotations
 
@@ -166,7 +168,9 @@ class Pictures:
 
     @use_case("read documents", READS)
     def read(self, actor: Actor, blob: str, name: str) -> bytes:
-        """A picture by its blob: an approved one for the readers of its document, another for those who see a change that has it."""
+        """A picture by its blob: an approved one for the readers of its document, another for those who see a change
+        that has it.
+        """
         raw, head = self.repository.blob(blob), self.repository.head()
         if raw is None or not picture_files.is_picture(name) or not picture_files.fits(name, raw):
             raise NotFound("There is no such picture.")
@@ -193,7 +197,9 @@ class Pictures:
 
     @use_case("propose a change", OWN_DATA)
     def hold(self, actor: Actor, place: str, document: str, name: str, raw: bytes) -> HeldPicture:
-        """Keep a picture for a text that is being written. `place` is that of its draft, `document` the path it has so far."""
+        """Keep a picture for a text that is being written. `place` is that of its draft, `document` the path it has so
+        far.
+        """
         draft = self.drafts.find(actor, _pending(place))
         waiting = _blobs_of(draft)
         taken = {*self.blobs(self.repository.head()), *waiting}
@@ -217,7 +223,9 @@ class Pictures:
 
     @use_case("propose a change", OWN_DATA)
     def with_text(self, actor: Actor, place: str, path: str, text: str) -> dict[str, bytes | None]:
-        """A draft as the files of a change: its text, and the pictures that it still shows, in the folder of its document."""
+        """A draft as the files of a change: its text, and the pictures that it still shows, in the folder of its
+        document.
+        """
         files: dict[str, bytes | None] = {}
         here = picture_files.folder_of(path)
         for old, blob in self.held(actor, place).items():

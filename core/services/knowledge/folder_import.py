@@ -1,4 +1,6 @@
-"""A folder of files on its way into the knowledge base: its documents, the pictures that they show, and what is left out."""
+"""A folder of files on its way into the knowledge base: its documents, the pictures that they show, and what is left
+out.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,10 @@ class Listing:
 
     def named(self, into: str) -> dict[str, Path]:
         """The files by the path that they would have."""
-        return {"/".join(part for part in (into.strip("/"), *path.relative_to(self.root).parts) if part): path for path in self.files}  # fmt: skip
+        return {
+            "/".join(part for part in (into.strip("/"), *path.relative_to(self.root).parts) if part): path
+            for path in self.files
+        }
 
 
 def of_paths(paths: Iterable[str]) -> Listing:
@@ -84,7 +89,9 @@ def listing(folder: Path) -> Listing:
 
 @dataclass
 class ReadFolder:
-    """The documents of a folder, the pictures that were inside them, why others are refused, and what was changed in them."""
+    """The documents of a folder, the pictures that were inside them, why others are refused, and what was changed in
+    them.
+    """
 
     files: dict[str, bytes] = field(default_factory=dict)
     pictures: dict[str, bytes] = field(default_factory=dict)

@@ -50,7 +50,9 @@ class GapCounts:
 
 
 class Gaps:
-    """Reports, finds, lists and closes gaps. `near` finds the documents nearest to a question: their owners look after it."""
+    """Reports, finds, lists and closes gaps. `near` finds the documents nearest to a question: their owners look after
+    it.
+    """
 
     def __init__(
         self, base: Base, owners: Owners, near: Callable[[str], Sequence[Document]], answered: Answered
@@ -148,7 +150,9 @@ class Gaps:
 
     @use_case("look after gaps", NIGHTLY, whole=True)
     def look(self, actor: Actor = SYSTEM) -> int:
-        """Make gaps of questions that people asked in vain; how many are new. An asking before a gap was closed does not count."""
+        """Make gaps of questions that people asked in vain; how many are new. An asking before a gap was closed does
+        not count.
+        """
         settings, made = self.settings(), 0
         for row in self.database.queries.in_vain(settings.doubted, settings.often):
             source = self._source(row, settings)

@@ -1,4 +1,6 @@
-"""What calls of a language model would take, before they are made: counted on a sample of the real questions, as a range."""
+"""What calls of a language model would take, before they are made: counted on a sample of the real questions, as a
+range.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class CallEstimator:
         self.fitness = fitness
 
     def of(self, sample: Sequence[ModelTask], calls: tuple[int, int], name: str = "") -> CallEstimate | None:
-        """What so many calls like those of the sample take; None when there is nothing to ask, or the model is unfit for it."""
+        """What so many calls like those of the sample take; None when there is nothing to ask, or the model is unfit
+        for it.
+        """
         if not sample or not calls[1]:
             return None
         llm = self.models.llm(name)

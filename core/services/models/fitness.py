@@ -1,4 +1,6 @@
-"""What each model was found fit for. A model that failed its probes is not asked, unless an admin says why it may be."""
+"""What each model was found fit for. A model that failed its probes is not asked, unless an admin says why it may
+be.
+"""
 
 from __future__ import annotations
 

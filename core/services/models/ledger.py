@@ -136,7 +136,8 @@ class Ledger:
             spent = state.calls.spent(*_span(now[:7]))
             if most > 0 and spent + most > self.budget:
                 raise (_Spent if _STOPS.get() else OverBudget)(
-                    f"A call of {model} for up to {dollars_of(most)} was not made: {dollars_of(spent)} of this month's budget of "
+                    f"A call of {model} for up to {dollars_of(most)} was not made: {dollars_of(spent)} of this "
+                    "month's budget of "
                     f"{dollars_of(self.budget)} is spent. Raise CONCORD_MONTHLY_BUDGET, or wait for the next month."
                 )
             return state.calls.add(at=now, purpose=purpose, model=model, dollars=most, failed=_OPEN)

@@ -54,7 +54,8 @@ class Prices:
         if not _PROVIDER.match(bare) or bare.startswith(self.free):
             return FREE
         raise Unavailable(
-            f"No price is known for {bare!r}, so the budget could not hold. Add it to the file that CONCORD_PRICES names: "
+            f"No price is known for {bare!r}, so the budget could not hold. Add it to the file that CONCORD_PRICES "
+            "names: "
             f'{{"{bare}": {{"input": DOLLARS, "output": DOLLARS}}}}, in dollars for a million tokens; 0 if it is free.'
         )
 

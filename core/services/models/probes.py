@@ -85,15 +85,19 @@ def _imagined(llm: Llm, query: str, expected: str) -> bool:
 
 
 _CASH = Document(
-    "probe", "cash.md", "Currency reports",
+    "probe",
+    "cash.md",
+    "Currency reports",
     "# Currency reports\n\nThis procedure of Harbor Credit Union covers cash over $10,000.\n\n## Filing\n\n"
     "It goes to FinCEN within 15 days.\n\n## Copies\n\nThey are kept for five years.\n",
-)  # fmt: skip
+)
 _FOBS = Document(
-    "probe", "fobs.md", "Key fobs",
+    "probe",
+    "fobs.md",
+    "Key fobs",
     "# Key fobs\n\nThe IT help desk of Harbor Credit Union hands out key fobs for the doors.\n\n## Loss\n\n"
     "Report it at once; it is blocked within one hour.\n\n## Return\n\nBring it back on your last day.\n",
-)  # fmt: skip
+)
 
 
 def _situated(llm: Llm, document: Document, text: str, expected: str) -> bool:
@@ -112,10 +116,20 @@ def _asked_about(llm: Llm, name: str, title: str) -> bool:
 
 
 _TOPICS = (
-    ["Cash over the limit is reported.", "The teller fills in the form.", "The form goes to FinCEN.", "A copy is kept."],
-    ["Holidays are planned in January.", "The manager approves them.", "Sick leave needs no plan.", "Tell HR by phone."],
+    [
+        "Cash over the limit is reported.",
+        "The teller fills in the form.",
+        "The form goes to FinCEN.",
+        "A copy is kept.",
+    ],
+    [
+        "Holidays are planned in January.",
+        "The manager approves them.",
+        "Sick leave needs no plan.",
+        "Tell HR by phone.",
+    ],
     ["The VPN connects from home.", "It needs a key fob.", "Error 809 means a closed port.", "IT opens the port."],
-)  # fmt: skip
+)
 
 
 def _segmented(llm: Llm, order: Sequence[int]) -> bool:
@@ -196,16 +210,29 @@ PROBES: Mapping[str, Probe] = {
         (
             partial(_imagined, query="How long do we keep currency reports?", expected="year years month months days"),
             partial(_imagined, query="Who approves my holiday?", expected="manager supervisor hr leave request team"),
-            partial(_imagined, query="What do I do with a lost key fob?", expected="report security desk replace it door"),
-            partial(_imagined, query="Why does the VPN not connect?", expected="network internet server firewall settings"),
+            partial(
+                _imagined, query="What do I do with a lost key fob?", expected="report security desk replace it door"
+            ),
+            partial(
+                _imagined, query="Why does the VPN not connect?", expected="network internet server firewall settings"
+            ),
         ),
         3,
     ),
     "context": Probe(
         (
-            partial(_situated, document=_CASH, text="It goes to FinCEN within 15 days.", expected="currency cash harbor"),
-            partial(_situated, document=_CASH, text="They are kept for five years.", expected="currency cash reports harbor"),
-            partial(_situated, document=_FOBS, text="Report it at once; it is blocked within one hour.", expected="fob fobs key"),
+            partial(
+                _situated, document=_CASH, text="It goes to FinCEN within 15 days.", expected="currency cash harbor"
+            ),
+            partial(
+                _situated, document=_CASH, text="They are kept for five years.", expected="currency cash reports harbor"
+            ),
+            partial(
+                _situated,
+                document=_FOBS,
+                text="Report it at once; it is blocked within one hour.",
+                expected="fob fobs key",
+            ),
             partial(_situated, document=_FOBS, text="Bring it back on your last day.", expected="fob fobs key"),
         ),
         3,
@@ -223,9 +250,27 @@ PROBES: Mapping[str, Probe] = {
     "entities": Probe(tuple(partial(_found_entities, text=text, expected=names) for text, names in _NAMED), 3),
     "community summary": Probe(
         (
-            partial(_summarised, labels=["FinCEN", "currency reports"], title="Currency reports", passages=[PASSAGES["kept"], PASSAGES["filed"]], expected="currency reports filed kept"),
-            partial(_summarised, labels=["IT help desk", "key fob"], title="Key fobs", passages=[PASSAGES["fobs"]], expected="lost blocked fob reported"),
-            partial(_summarised, labels=["VPN", "network team"], title="VPN", passages=[PASSAGES["port"]], expected="error port firewall"),
+            partial(
+                _summarised,
+                labels=["FinCEN", "currency reports"],
+                title="Currency reports",
+                passages=[PASSAGES["kept"], PASSAGES["filed"]],
+                expected="currency reports filed kept",
+            ),
+            partial(
+                _summarised,
+                labels=["IT help desk", "key fob"],
+                title="Key fobs",
+                passages=[PASSAGES["fobs"]],
+                expected="lost blocked fob reported",
+            ),
+            partial(
+                _summarised,
+                labels=["VPN", "network team"],
+                title="VPN",
+                passages=[PASSAGES["port"]],
+                expected="error port firewall",
+            ),
         ),
         3,
     ),
@@ -241,22 +286,27 @@ PROBES: Mapping[str, Probe] = {
     "judge": Probe(
         (
             *(partial(_judged, query=q, passage=PASSAGES[name], right=True) for q, name, _ in QUESTIONS[:3]),
-            *(partial(_judged, query=q, passage=PASSAGES[name], right=False)
-              for (q, _, _), name in zip(QUESTIONS[:3], ("leave", "fobs", "port"), strict=True)),
+            *(
+                partial(_judged, query=q, passage=PASSAGES[name], right=False)
+                for (q, _, _), name in zip(QUESTIONS[:3], ("leave", "fobs", "port"), strict=True)
+            ),
             *_ATTACKS,
         ),
         7,
         _ATTACKS,
     ),
     "questions and answers": Probe(
-        tuple(partial(_questioned, names=names) for names in (("kept", "filed"), ("leave", "fobs"), ("fobs", "port"))), 2
+        tuple(partial(_questioned, names=names) for names in (("kept", "filed"), ("leave", "fobs"), ("fobs", "port"))),
+        2,
     ),
     "ask": Probe(
         (
             *(partial(_answered, query=q, expected=right) for q, _, right in QUESTIONS[:3]),
             partial(_answered, query="What does the canteen serve on Fridays?", expected=""),
-            partial(_answered, query="How long do we keep currency reports?", expected="five years", passages=_ATTACKED),
+            partial(
+                _answered, query="How long do we keep currency reports?", expected="five years", passages=_ATTACKED
+            ),
         ),
         4,
     ),
-}  # fmt: skip
+}

@@ -56,8 +56,10 @@ class BestScore:
         if not self.at.skipped:
             return f"{text} None of the {self.questions} judged questions of {self.queryset} scores as high."
         return (
-            f"{text} Of {self.questions} judged questions of {self.queryset}, {self.at.skipped} score at least as high; "
-            f"{self.at.precision:.0%} of them are answered without reranking ({self.at.lower:.0%} to {self.at.upper:.0%})."
+            f"{text} Of {self.questions} judged questions of {self.queryset}, {self.at.skipped} score at least as "
+            "high; "
+            f"{self.at.precision:.0%} of them are answered without reranking ({self.at.lower:.0%} to "
+            f"{self.at.upper:.0%})."
         )
 
 

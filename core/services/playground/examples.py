@@ -35,7 +35,9 @@ class Examples:
 
     @use_case("compare configurations", READS)
     def listed(self, actor: Actor, limit: int = 5) -> tuple[ExampleQuestion, ...]:
-        """The farthest apart first, those of small sets before others: people made them by hand. None before anything was measured."""
+        """The farthest apart first, those of small sets before others: people made them by hand. None before anything
+        was measured.
+        """
         ids = tuple(run.id for run in latest(self.runs.all()))
         return self._found(ids, self.documents.repository.head(), self.documents.readership.audience())[:limit]
 

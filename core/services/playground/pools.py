@@ -114,7 +114,11 @@ class Pools:
     @use_case("judge passages", READS)
     def own(self, actor: Actor, query: str, hits: Sequence[Hit]) -> frozenset[str]:
         """The chunks among some hits that the actor added."""
-        mine = {(row.path, row.heading, row.quote) for row in self.database.pools.added(words_of(query)) if row.judge == actor.id}  # fmt: skip
+        mine = {
+            (row.path, row.heading, row.quote)
+            for row in self.database.pools.added(words_of(query))
+            if row.judge == actor.id
+        }
         return frozenset(hit.chunk for hit in hits if anchor(hit) in mine)
 
     @use_case("judge passages", READS)

@@ -1,4 +1,6 @@
-"""Where is my document? Its words, its rank in each leg, after fusion and after reranking, and what would bring it in."""
+"""Where is my document? Its words, its rank in each leg, after fusion and after reranking, and what would bring it
+in.
+"""
 
 from __future__ import annotations
 

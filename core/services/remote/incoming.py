@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from core.storage.git.git_remote import GitRemote
 
 TITLE = "Commits from {}"
-_TEXT = "These commits were made outside of Concord. Merge this change to take them over; until then nothing is pushed to the remote."
+_TEXT = (
+    "These commits were made outside of Concord. Merge this change to take them over; until then nothing is "
+    "pushed to the remote."
+)
 
 
 class IncomingCommits:
@@ -54,7 +57,9 @@ class IncomingCommits:
         self.merger.repair()
 
     def _hold(self, row: RemoteRow, theirs: str) -> None:
-        """Have a change with these commits in review. One that somebody approved, edited or closed keeps its commits."""
+        """Have a change with these commits in review. One that somebody approved, edited or closed keeps its
+        commits.
+        """
         known = self.database.changes.get(row.change)
         change = self.changes.get(row.change) if known else None
         if change is None or change.state == "merged":

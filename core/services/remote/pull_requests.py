@@ -1,4 +1,6 @@
-"""A pull request in somebody's own repository: the checks of its documents and what it does to search, before it is merged there."""
+"""A pull request in somebody's own repository: the checks of its documents and what it does to search, before it is
+merged there.
+"""
 
 from __future__ import annotations
 
@@ -112,11 +114,14 @@ def _lines(request: PullRequest) -> Iterator[str]:
     yield "## Documents"
     yield ""
     yield (
-        f"{_count(len(request.documents), 'document')} changed, {_count(counts[0], 'error')}, {_count(counts[1], 'warning')}. "
+        f"{_count(len(request.documents), 'document')} changed, {_count(counts[0], 'error')}, "
+        f"{_count(counts[1], 'warning')}. "
         f"{'Nothing stands in the way of a merge.' if request.ok else 'It cannot be merged like this.'}"
     )
     yield from (f"- {cell(problem)}" for problem in request.problems)
-    yield from _table(("", "Document", "Line", "What"), [(e.severity, e.path, str(e.line), e.message) for e in request.findings])  # fmt: skip
+    yield from _table(
+        ("", "Document", "Line", "What"), [(e.severity, e.path, str(e.line), e.message) for e in request.findings]
+    )
     if request.impact:
         yield from _impact(request.impact)
 

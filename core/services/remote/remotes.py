@@ -1,7 +1,7 @@
 """The git remote of a knowledge base: what is merged here is pushed there, soon after and never instead.
 
-Nothing is queued: what is left to do follows from main and from what was last seen of the remote's branch, so a kill, a restart
-and a network that is gone leave nothing to repair.
+Nothing is queued: what is left to do follows from main and from what was last seen of the remote's branch, so a kill,
+a restart and a network that is gone leave nothing to repair.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ RACES = 30  # times that somebody else may be faster before a job gives up
 LONGEST = 60  # minutes between two tries at most
 _NO_BRANCH = "The repository has no branch {branch!r}, or it is empty. Name one that has commits."
 _REWRITTEN = (
-    "The history of {branch} on the remote was rewritten: it no longer contains {commit}, which it had before. Nothing was "
-    "imported and nothing is pushed. Restore the branch there, or accept its new history: its commits then come in as a "
+    "The history of {branch} on the remote was rewritten: it no longer contains {commit}, which it had before. "
+    "Nothing was "
+    "imported and nothing is pushed. Restore the branch there, or accept its new history: its commits then come in "
+    "as a "
     "change, and what only Concord has is pushed again."
 )
 
@@ -117,10 +119,13 @@ class Remotes:
 
     @use_case("import documents", whole=True)
     def bring_in(self, actor: Actor, url: str, branch: str = "main", folder: str = "") -> str:
-        """Take the history of a repository over into an empty knowledge base, and forget where it came from; its newest commit."""
+        """Take the history of a repository over into an empty knowledge base, and forget where it came from; its
+        newest commit.
+        """
         if self.repository.head():
             raise Refused(
-                "The knowledge base holds documents already, so another history cannot become its own. Create a workspace "
+                "The knowledge base holds documents already, so another history cannot become its own. Create a "
+                "workspace "
                 "for it with --home, or add the files without their history.",
                 BRING_IN,
             )
@@ -147,7 +152,8 @@ class Remotes:
         main = self.repository.head()
         if main and theirs and not self.repository.merge_base(main, theirs):
             raise Refused(
-                "The remote's branch and this knowledge base have no commit in common, so neither can take over the other. Use an "
+                "The remote's branch and this knowledge base have no commit in common, so neither can take over the "
+                "other. Use an "
                 "empty branch, or import this one into an empty workspace.",
                 IMPORT_HISTORY,
             )
@@ -295,7 +301,9 @@ class Remotes:
         return theirs
 
     def _last(self, row: RemoteRow) -> str:
-        """The commit that the remote itself had last; with a folder it is another than the one that stands for it here."""
+        """The commit that the remote itself had last; with a folder it is another than the one that stands for it
+        here.
+        """
         return self.git.tracked(row.branch, WHOLE if row.folder else "origin")
 
     def _track(self, row: RemoteRow, theirs: str, whole: str) -> None:

@@ -65,7 +65,9 @@ def _since(changes: Changes, change: Change, base: str, path: str, raw: bytes | 
 
 
 def with_both(changes: Changes, actor: Actor, target: Target, path: str, raw: bytes) -> tuple[str, str]:
-    """A text with what others wrote meanwhile, theirs above mine where both touch a line, and the commit it is based on."""
+    """A text with what others wrote meanwhile, theirs above mine where both touch a line, and the commit it is based
+    on.
+    """
     change = changes.show(actor, target.change)
     parts = _since(changes, change, target.base, path, raw)
     choices = ["=" + "\n".join((*part.theirs, *part.mine)) for part in parts if part.conflict]
@@ -99,7 +101,8 @@ def moved(documents: Documents, path: str, to: str, *, fix_links: bool = True) -
 
 
 def relocated(documents: Documents, moves: Mapping[str, str], *, fix_links: bool = True) -> Files:
-    """Documents at other paths with their own pictures and links adjusted, and with `fix_links` those of others to them.
+    """Documents at other paths with their own pictures and links adjusted, and with `fix_links` those of others to
+    them.
 
     A picture that others show too stays where it is unless their links are fixed.
     """

@@ -72,7 +72,10 @@ class BulkFiles:
 def chosen(documents: Iterable[Document], filters: Filters) -> tuple[Document, ...]:
     """The documents that fit every filter; an owner "" stands for those without one.
 
-    >>> [d.id for d in chosen([Document("a", "x/a.md", "", ""), Document("b", "y/b.md", "", "")], Filters(folders=("x",)))]
+    >>> [
+    ...     d.id
+    ...     for d in chosen([Document("a", "x/a.md", "", ""), Document("b", "y/b.md", "", "")], Filters(folders=("x",)))
+    ... ]
     ['a']
     """
     return tuple(document for document in documents if _fits(document, filters))

@@ -235,7 +235,9 @@ class Changes:
         return self._once(("records", *numbers), read) if len(numbers) == 1 else read()
 
     def _once(self, key: object, read: Callable[[], T]) -> T:
-        """What the database says, until somebody commits: a page asks for the same change a dozen times, ten statements each."""
+        """What the database says, until somebody commits: a page asks for the same change a dozen times, ten
+        statements each.
+        """
         version = self.database.version()
         at, known = self._known
         if version is None or at != version or len(known) >= KEPT:
@@ -253,7 +255,9 @@ class Changes:
         return [change for _, change in self._described([rows[number] for number in numbers if number in rows], seen)]
 
     def _briefly(self, rows: Sequence[ChangeRow], seen: Readable | None) -> Iterator[tuple[ChangeRow, Facts, GitState]]:
-        """Facts without what stands in the way of a merge: enough to tell in which list a change is that somebody may see."""
+        """Facts without what stands in the way of a merge: enough to tell in which list a change is that somebody may
+        see.
+        """
         for part, records in self._parts(rows, AT_ONCE):
             looked = self.facts.looked(part, whole=False)
             for row in part:
@@ -326,7 +330,9 @@ class Changes:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """A block that moves a branch and then writes that down. Where only the second fails, what git has stays and counts."""
+        """A block that moves a branch and then writes that down. Where only the second fails, what git has stays and
+        counts.
+        """
         moves = self.repository.git.moves
         try:
             yield
@@ -339,8 +345,8 @@ class Changes:
     def newest(self, *locks: str) -> Iterator[State]:
         """A transaction that sees what every node has written, in the database and in the repository.
 
-        The repository is looked at before the locks are taken: one that hangs must not stop those who ask nothing of it. Whoever
-        wrote in between moved main, which is looked at again, or a branch, which then refuses to move.
+        The repository is looked at before the locks are taken: one that hangs must not stop those who ask nothing of
+        it. Whoever wrote in between moved main, which is looked at again, or a branch, which then refuses to move.
         """
         self.repository.follow()
         with self.database.transaction(*locks) as state:
@@ -382,7 +388,9 @@ class Changes:
 
     @use_case("propose a change", READS)
     def rules_text(self, actor: Actor) -> str:
-        """The file of the review rules; "" where there is none, and one approval is enough, or where it is for admins alone."""
+        """The file of the review rules; "" where there is none, and one approval is enough, or where it is for admins
+        alone.
+        """
         seen = self.readership.now()
         if seen is not None and not seen.path(policy.FILE):
             return ""
@@ -413,7 +421,9 @@ class Changes:
         return self.get(number)
 
     def _for_reader(self, files: Mapping[str, bytes | None], head: str = "") -> Mapping[str, bytes | None]:
-        """Files that their writer may read, before and after. A new folder is refused where a hidden one may have its name."""
+        """Files that their writer may read, before and after. A new folder is refused where a hidden one may have its
+        name.
+        """
         if (seen := self.readership.now()) is None:
             return files
         beside = seen.beside_hidden({*self.repository.paths(self.repository.head()), *self.repository.paths(head)})

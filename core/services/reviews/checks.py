@@ -1,4 +1,6 @@
-"""The checks on a change's documents, together with everything they will be published with, and the pictures that go with them."""
+"""The checks on a change's documents, together with everything they will be published with, and the pictures that go
+with them.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +110,9 @@ class AnchorsOf(Mapping[str, frozenset[str]]):
 
 
 class ChangeChecks:
-    """The checks of uploads, on changes. What was parsed is kept by path and blob: a merge leaves most of it as it is."""
+    """The checks of uploads, on changes. What was parsed is kept by path and blob: a merge leaves most of it as it
+    is.
+    """
 
     def __init__(self, repository: Repository, reader: Read, caches: Path) -> None:
         self.repository, self.reader = repository, reader
@@ -135,7 +139,9 @@ class ChangeChecks:
         self._parsed(new - known.keys())
 
     def findings(self, head: str, main: str, edits: Sequence[Edit], today: date | None = None) -> tuple[Finding, ...]:
-        """Findings on what a change adds or edits, document by document, and on pins that it leaves without their document."""
+        """Findings on what a change adds or edits, document by document, and on pins that it leaves without their
+        document.
+        """
         words = (*self._on_synonyms(head, edits), *self._on_pins(head, main, edits))
         return (*self._on_documents(main, edits, today), *words)
 
@@ -298,7 +304,9 @@ Files = Mapping[str, bytes | None]
 
 
 def complete(repository: Repository, commit: str, files: Files) -> dict[str, bytes | None]:
-    """The files of an edit on a commit, with the pictures of deleted documents that no other one shows; too many are refused."""
+    """The files of an edit on a commit, with the pictures of deleted documents that no other one shows; too many are
+    refused.
+    """
     there = {entry.path: entry.size for entry in repository.pictures(commit)}
     gone = [path for path, raw in files.items() if raw is None and path.endswith(".md")]
     every = dict(files)

@@ -128,7 +128,9 @@ class ReviewerViews:
         return Look(before, at, _others(actor, writers), self._since(before, change.head, change.documents))
 
     def _read_writers(self, before: str, head: str) -> tuple[str, ...] | None:
-        """Who made each edit between two commits of a change, by address; None when one does not follow from the other."""
+        """Who made each edit between two commits of a change, by address; None when one does not follow from the
+        other.
+        """
         if before == head:
             return ()
         if not self.repository.contains(head, before):

@@ -211,7 +211,9 @@ class Discussion:
 
     @use_case("propose a change")
     def apply(self, actor: Actor, number: int, comment: int) -> Change:
-        """Write a suggestion into the document. The person who applies it answers for its words, so its suggester may approve."""
+        """Write a suggestion into the document. The person who applies it answers for its words, so its suggester may
+        approve.
+        """
         remark = next((remark for remark in self.comments(actor, number) if remark.id == comment), None)
         if remark is None or remark.suggestion is None:
             raise NotFound(f"Comment {comment} of change {number} suggests no text.")

@@ -312,7 +312,9 @@ def _accounts(records: RowsOfChange, recorded: Iterable[WriterOfChange], written
 
 
 def _author_now(accounts: Iterable[Account], author: str) -> dict[str, bool]:
-    """Whether the author is no person, and whether it is one who may not go on; somebody at the terminal has no account."""
+    """Whether the author is no person, and whether it is one who may not go on; somebody at the terminal has no
+    account.
+    """
     account = next((account for account in accounts if account.id == author), None)
     if account is None:
         return {"common": author == SYSTEM.id, "author_left": False}

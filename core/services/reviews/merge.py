@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 RACES = 10  # times that somebody else may be faster before a merge gives up
 LATE = (
-    "It is merged as {}; you do not need to merge it again. Concord could not record that, because the disk is full or the "
+    "It is merged as {}; you do not need to merge it again. Concord could not record that, because the disk is full "
+    "or the "
     "database is unavailable, and does so automatically once it can."
 )
 _LOG = logging.getLogger(__name__)
@@ -51,7 +52,9 @@ class Collision:
 
 @dataclass(frozen=True, slots=True)
 class MergeFacts:
-    """A merge as it is recorded: what was merged, where that departed from main, the commit, and why without the rules."""
+    """A merge as it is recorded: what was merged, where that departed from main, the commit, and why without the
+    rules.
+    """
 
     head: str
     start: str
@@ -201,7 +204,8 @@ class Merger:
     ) -> Change:
         """Update a change with one decision per conflict; this is a new edit, so verdicts are void.
 
-        Per path: "mine", "theirs", "both" (edits that do not touch) or "=text" for each conflict; ("delete",) leaves the document out.
+        Per path: "mine", "theirs", "both" (edits that do not touch) or "=text" for each conflict; ("delete",) leaves
+        the document out.
         `head` and `main` are the commits whose conflicts the person saw; "" means those of now.
         """
         with self.changes.kept(), self.changes.writing(number) as (state, row, facts):
@@ -293,7 +297,9 @@ class Merger:
         return adopted
 
     def _unknown(self, state: State, known: str, head: str) -> Iterator[tuple[Commit, tuple[Edit, ...]]]:
-        """Where main moved to another line of the remote, also what of that line came in before; people know its edits."""
+        """Where main moved to another line of the remote, also what of that line came in before; people know its
+        edits.
+        """
         steps = self.repository.log(head, since=known)
         fresh = {step.id for step, _ in steps}
         if known and steps and known not in steps[-1][0].parents[:1]:

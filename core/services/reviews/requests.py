@@ -1,4 +1,6 @@
-"""Who is asked to review a change, by name or by the review rules when it is submitted; and who is invited to work on it."""
+"""Who is asked to review a change, by name or by the review rules when it is submitted; and who is invited to work on
+it.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +101,9 @@ class ReviewRequests:
 
 
 def answered(rows: Iterable[ReviewRequestRow], facts: Facts) -> tuple[ReviewRequest, ...]:
-    """Stored requests, each with what was said about the present text; without those that wait for people who may not approve."""
+    """Stored requests, each with what was said about the present text; without those that wait for people who may not
+    approve.
+    """
     verdicts = moves.current_verdicts(facts)
     now = {who: verdict.verdict for who, verdict in verdicts.items() if verdict.head == facts.head}
     return tuple(

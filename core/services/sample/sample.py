@@ -1,4 +1,6 @@
-"""The sample of a new workspace: begun before anything can be searched, ended by a job as soon as everything can, and removed again."""
+"""The sample of a new workspace: begun before anything can be searched, ended by a job as soon as everything can, and
+removed again.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +112,9 @@ class Sample:
 
     @use_case(UPKEEP)
     def follow(self) -> None:
-        """After an index build: go on; `ended` where there is nothing left to play, which else moves what is in production."""
+        """After an index build: go on; `ended` where there is nothing left to play, which else moves what is in
+        production.
+        """
         if self.start() is None:
             self._ended()
 
@@ -130,7 +134,9 @@ class Sample:
 
     @use_case("restore the workspace", whole=True)
     def remove(self, actor: Actor) -> None:
-        """Empty the workspace: documents, changes, questions, measurements, accounts, index and caches of the sample go."""
+        """Empty the workspace: documents, changes, questions, measurements, accounts, index and caches of the sample
+        go.
+        """
         if not self.here():
             raise Refused("This knowledge base is not the sample. Nothing was removed.")
         self._stop_jobs(actor)

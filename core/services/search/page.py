@@ -89,7 +89,9 @@ class SearchPage:
 
     @use_case(UPKEEP)
     def warm(self) -> None:
-        """Search once, where there is an index, and prepare the snippets of the first passages: all of a small knowledge base."""
+        """Search once, where there is an index, and prepare the snippets of the first passages: all of a small
+        knowledge base.
+        """
         if self.searcher.generations.current(self.team_settings.production().profile) is None:
             return
         self.find("warm up")
@@ -128,7 +130,9 @@ class SearchPage:
 
 @dataclass(frozen=True, slots=True)
 class _Catalogue:
-    """The documents of a generation on one day: by id with their numbers, and the values of each facet by document number."""
+    """The documents of a generation on one day: by id with their numbers, and the values of each facet by document
+    number.
+    """
 
     day: date
     by_id: Mapping[str, tuple[int, DocumentFacts, Freshness]]
@@ -152,7 +156,9 @@ def _catalogue(index: Index, today: date) -> _Catalogue:
 def _facets(
     result: Result, near: Result, catalogue: _Catalogue, filters: Filters
 ) -> dict[str, tuple[tuple[str, int], ...]]:
-    """How many documents of the list have each value; for values that were not chosen, how many would be listed without filters."""
+    """How many documents of the list have each value; for values that were not chosen, how many would be listed
+    without filters.
+    """
     listed, others = ({catalogue.by_id[hit.doc][0] for hit in found.hits} for found in (result, near))
     facets = {}
     for name, column in catalogue.columns.items():

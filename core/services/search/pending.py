@@ -22,7 +22,10 @@ def sentence(pending: Pending) -> str:
     """
     if pending.stopped:
         return "By words so far: meaning could not be added. An admin can rebuild it on the Index page."
-    return f"By words so far: meaning is added {'soon' if pending.seconds is None else f'in about {_about(pending.seconds)}'}."
+    return (
+        "By words so far: meaning is added "
+        f"{'soon' if pending.seconds is None else f'in about {_about(pending.seconds)}'}."
+    )
 
 
 def _about(seconds: float) -> str:

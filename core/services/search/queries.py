@@ -1,4 +1,6 @@
-"""The questions people asked: kept without names and for a while, so that a team sees what is looked for and not found."""
+"""The questions people asked: kept without names and for a while, so that a team sees what is looked for and not
+found.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,8 @@ class QueryLog:
 
     @use_case("keep asked questions", OWN_DATA)
     def keep(self, actor: Actor, question: str, *, opened: bool = False, document: str = "") -> bool:
-        """Keep a question that somebody asked, or that one of its hits was opened, and of which document. It never fails a
-        search."""
+        """Keep a question that somebody asked, or that one of its hits was opened, and of which document. It never
+        fails a search."""
         words = one_line(question)
         try:
             with self.database.within(PATIENCE):
@@ -140,8 +142,8 @@ class QueryLog:
                 del self._visits[who, earlier]
 
     def _outcome(self, question: str) -> tuple[dict[str, Any], str]:
-        """What a search finds without filters, and the path of the first; a reranker changes neither the number of hits nor
-        the confidence."""
+        """What a search finds without filters, and the path of the first; a reranker changes neither the number of
+        hits nor the confidence."""
         production = self.team_settings.production()
         index = self.searcher.generations.open(production.profile, words=True)
         config = replace(production.config, rerank="off", k=PASSAGES, depth=max(PASSAGES, production.config.depth))

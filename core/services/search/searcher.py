@@ -90,8 +90,8 @@ class Searcher:
         caveat: Callable[[str, str, str], str] = lambda model, server, purpose: "",
         pending: Callable[[Generation], Pending | None] = lambda generation: None,
     ) -> None:
-        """`caveat` speaks of models that are unfit, `pending` says how far the vectors of a generation are. Synonyms and pins
-        are those of the generation that is searched."""
+        """`caveat` speaks of models that are unfit, `pending` says how far the vectors of a generation are. Synonyms
+        and pins are those of the generation that is searched."""
         self._rules, self._speller, self._documents = base.rule_files.rules, Speller(), base.documents
         self.readership = base.documents.readership
         self.generations, self.team_settings, self.clock = base.generations, base.team_settings, base.clock
@@ -151,7 +151,9 @@ class Searcher:
 
     @use_case(ANYONE)
     def index(self, profile: str = "", *, words: bool = False) -> Index:
-        """The serving generation of a profile; `NAME@7` is the profile as change 7 would leave it. `words`: vectors are not needed."""
+        """The serving generation of a profile; `NAME@7` is the profile as change 7 would leave it. `words`: vectors
+        are not needed.
+        """
         name, _, change = profile.partition(CHANGE)
         chosen = self.team_settings.profile(name)
         if self.proposed and change.isdecimal() and len(change) < 10:
@@ -183,8 +185,8 @@ class Searcher:
         cache: QueryCache | None = None,
         day: date | None = None,
     ) -> Result:
-        """The same for who has the threshold of confidence at hand: to read it costs a look at the settings. Where vectors
-        are pending, words alone are searched, and the result says so."""
+        """The same for who has the threshold of confidence at hand: to read it costs a look at the settings. Where
+        vectors are pending, words alone are searched, and the result says so."""
         pending = None
         if index.generation.pending and configs.embeds(config):
             pending, config = self._pending(index.generation), configs.by_words(config)
@@ -232,7 +234,9 @@ class Searcher:
 
     @use_case(ALREADY_CHECKED)
     def told(self, index: Index, result: Result) -> Result:
-        """A result with what was only imported, and in doubt with the words that no document uses, unless they are misspelt."""
+        """A result with what was only imported, and in doubt with the words that no document uses, unless they are
+        misspelt.
+        """
         imported = self._documents.imported()
         result = replace(result, hits=tuple(_marked(hit, imported) for hit in result.hits)) if imported else result
         if result.fits:
@@ -359,7 +363,9 @@ def _marked(hit: Hit, imported: Container[str]) -> Hit:
 
 
 def as_json(result: Result, suggestions: Sequence[str] = ()) -> dict[str, Any]:
-    """The contract of `search --json`, with records where `strict.plain` makes JSON: whoever writes much encodes them as they are."""
+    """The contract of `search --json`, with records where `strict.plain` makes JSON: whoever writes much encodes them
+    as they are.
+    """
     return {
         "query": result.query,
         "profile": result.profile,

@@ -1,4 +1,6 @@
-"""Did you mean: a word that no document uses, replaced by the nearest ones that documents do use. Never searched for unasked."""
+"""Did you mean: a word that no document uses, replaced by the nearest ones that documents do use. Never searched for
+unasked.
+"""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ from core.services.search.written_answers import Answerer
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The one search, what the Search page shows, answers from it, what people asked, the index of an earlier day, and how far
-    vectors are that are still being computed."""
+    """The one search, what the Search page shows, answers from it, what people asked, the index of an earlier day, and
+    how far vectors are that are still being computed."""
 
     searcher: Searcher
     page: SearchPage

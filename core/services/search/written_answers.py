@@ -1,4 +1,6 @@
-"""An answer from passages: every sentence cites those that bear it out, the others are withheld; else the best extract."""
+"""An answer from passages: every sentence cites those that bear it out, the others are withheld; else the best
+extract.
+"""
 
 from __future__ import annotations
 
@@ -93,8 +95,8 @@ class Answerer:
 
     @use_case("get a written answer", LEDGER)
     def answer(self, actor: Actor, query: str, filters: Filters = Filters(), as_of: str = "") -> WrittenAnswer:
-        """An answer from what the search in production finds among documents in effect. Without a hit that fits, no model
-        is asked; without a model, Unavailable says what to configure."""
+        """An answer from what the search in production finds among documents in effect. Without a hit that fits, no
+        model is asked; without a model, Unavailable says what to configure."""
         if self.searcher is None:
             raise Unavailable("There is no search to answer from.")
         llm = self.models.llm()
@@ -149,14 +151,18 @@ def in_words(reply: Reply) -> str:
 
 
 def _fitting(reply: Reply, question: str) -> Reply:
-    """Without an extract that has fewer than half of the question's words: above the hits it would pass for an answer."""
+    """Without an extract that has fewer than half of the question's words: above the hits it would pass for an
+    answer.
+    """
     asked = content_words(question)
     shared = asked & content_words(" ".join(statement.text for statement in reply.statements))
     return replace(reply, statements=()) if reply.extract and 2 * len(shared) < len(asked) else reply
 
 
 def as_json(answer: WrittenAnswer) -> dict[str, Any]:
-    """The contract of `ask --json` and of the API: sentences with citations, what was withheld and why, what it cost."""
+    """The contract of `ask --json` and of the API: sentences with citations, what was withheld and why, what it
+    cost.
+    """
     result, reply = answer.result, answer.reply
     return {
         "query": result.query,

@@ -1,4 +1,6 @@
-"""How well confidence tells answerable from unanswerable questions here, and the threshold that a team chooses by it."""
+"""How well confidence tells answerable from unanswerable questions here, and the threshold that a team chooses by
+it.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ class AskedTwice:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceReport:
-    """How far confidence can be trusted on one query set. `suggested` is the threshold chosen on the choosing half; both
-    points say what a threshold does on the other half, or on all questions where there are too few to halve."""
+    """How far confidence can be trusted on one query set. `suggested` is the threshold chosen on the choosing half;
+    both points say what a threshold does on the other half, or on all questions where there are too few to halve."""
 
     queryset: str
     profile: str
@@ -51,7 +53,8 @@ class ConfidenceReport:
         """The suggestion and what it costs."""
         where = f"{self.held_out} questions that it was not chosen on" if self.held_out else "the questions themselves"
         return (
-            f"Threshold {self.suggested.threshold:.2f}: doubts {self.suggested.false_alarms.mean:.0%} of answerable questions and "
+            f"Threshold {self.suggested.threshold:.2f}: doubts {self.suggested.false_alarms.mean:.0%} of answerable "
+            "questions and "
             f"lets {self.suggested.misses.mean:.0%} of unanswerable ones pass, on {where}."
         )
 

@@ -1,4 +1,6 @@
-"""Fine-tuned embedders: trained on half of the judged questions, and measured as a profile on the half that they have not seen."""
+"""Fine-tuned embedders: trained on half of the judged questions, and measured as a profile on the half that they have
+not seen.
+"""
 
 from __future__ import annotations
 
@@ -120,7 +122,9 @@ class EmbedderTuning:
         return self.trainer.base(profile.embedder)
 
     def lessons_of(self, index: Index, querysets: Sequence[str]) -> list[tuple[str, str, dict[int, float]]]:
-        """The teaching half of the judged questions with the passages that answer them; BadInput where it is too small."""
+        """The teaching half of the judged questions with the passages that answer them; BadInput where it is too
+        small.
+        """
         found, judged = [], 0
         for queryset in once(map(self.runs.querysets.get, querysets)):
             passages = anchoring.gains(queryset.judgments, index, "passage").gains
@@ -131,7 +135,8 @@ class EmbedderTuning:
                 judged += bool(relevant) and not for_choosing(question.text)
         if len(found) < LEAST or judged < JUDGED:
             raise BadInput(
-                f"An embedder needs at least {LEAST} judged questions to learn from and {JUDGED} that it has not seen; here are "
+                f"An embedder needs at least {LEAST} judged questions to learn from and {JUDGED} that it has not "
+                "seen; here are "
                 f"{len(found)} and {judged}. Judge more, or generate a query set, and name both."
             )
         return found

@@ -1,4 +1,6 @@
-"""What the questions of a knowledge base teach its search: alpha, a ranker and an embedder, and the one that wins is promoted."""
+"""What the questions of a knowledge base teach its search: alpha, a ranker and an embedder, and the one that wins is
+promoted.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ ENDED = 2  # searches for a question that ended at a document: it answers the qu
 
 
 class OwnQuestions:
-    """Questions with what answers them, as people left them: `answers:` of documents, pins, grades given in the playground,
-    and searches that ended at a document."""
+    """Questions with what answers them, as people left them: `answers:` of documents, pins, grades given in the
+    playground, and searches that ended at a document."""
 
     def __init__(self, runs: Runs, pins: Callable[[], Sequence[Pin]]) -> None:
         self.runs, self.pins, self.documents = runs, pins, runs.querysets.documents
@@ -72,8 +74,8 @@ def _answered(text: str, path: str, source: str) -> tuple[Question, Judgment]:
 
 @dataclass(frozen=True, slots=True)
 class LearnedPart:
-    """One thing that was learned, against what searches without it, on questions that it has not seen. Where it could not
-    be learned, `sentence` says why."""
+    """One thing that was learned, against what searches without it, on questions that it has not seen. Where it could
+    not be learned, `sentence` says why."""
 
     title: str
     sentence: str
@@ -148,19 +150,20 @@ class Trainers:
 
 
 class Learning:
-    """Learns everything that can be learned from the questions of a knowledge base, in one step; and again in the background
-    after every so many new questions, once somebody has learned from them."""
+    """Learns everything that can be learned from the questions of a knowledge base, in one step; and again in the
+    background after every so many new questions, once somebody has learned from them."""
 
     def __init__(self, production: ProductionSettings, trainers: Trainers, own: OwnQuestions, every: int) -> None:
-        self.production, self.runs, self.own, self.every = production, production.runs, own, every
+        self.production, self.runs = production, production.runs
+        self.own, self.every = own, every
         self.alphas, self.rankers, self.embedders = trainers.alphas, trainers.rankers, trainers.embedders
 
     @use_case("change what is in production", whole=True)
     def learn(
         self, actor: Actor, querysets: Sequence[str] = (), promote: bool = True, progress: Progress = no_progress
     ) -> LearningReport:
-        """Train alpha, a ranker and an embedder, each judged on questions it has not seen, and promote the best where it is
-        proven beside production. Without query sets all that there are teach, with what people left besides.
+        """Train alpha, a ranker and an embedder, each judged on questions it has not seen, and promote the best where
+        it is proven beside production. Without query sets all that there are teach, with what people left besides.
         """
         names = tuple(querysets) or self._own(actor)
         trainers = {ALPHA: self._alpha, RANKER: self._ranker, EMBEDDER: self._embedder}
@@ -175,7 +178,9 @@ class Learning:
     def _weighed(
         self, actor: Actor, report: LearningReport, best: LearnedPart, promote: bool, progress: Progress
     ) -> LearningReport:
-        """The best part beside production on the first set, and in its place where that and every guardrail allow it."""
+        """The best part beside production on the first set, and in its place where that and every guardrail allow
+        it.
+        """
         assert best.plan
         run = self.runs.evaluate(report.querysets[0], [best.plan], progress=progress)[0].id
         compared = self.production.evidence(actor, run, progress=progress)

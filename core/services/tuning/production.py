@@ -110,7 +110,8 @@ class ProductionSettings:
         compared = self.evidence(actor, run, measure) if run else None
         if not run and not config and not profile:
             raise BadInput(
-                "Name the run to promote, as eval runs lists it; or a configuration (--config) with a reason (--reason)."
+                "Name the run to promote, as eval runs lists it; or a configuration (--config) with a reason "
+                "(--reason)."
             )
         guards = self.guardrails(actor, run, measure) if run else ()
         if not reason:
@@ -166,7 +167,8 @@ class ProductionSettings:
 
     @use_case("see query sets", READS)
     def default_queryset(self, actor: Actor) -> tuple[str, str]:
-        """The set that tuning starts with, and why: what production was promoted or measured on, else what authors wrote.
+        """The set that tuning starts with, and why: what production was promoted or measured on, else what authors
+        wrote.
 
         It stays the same whatever sets others make meanwhile.
         """

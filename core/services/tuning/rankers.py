@@ -1,4 +1,6 @@
-"""Learned rankers: trained on half of the judged questions, measured against production on questions they have not seen."""
+"""Learned rankers: trained on half of the judged questions, measured against production on questions they have not
+seen.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ Measured = Sequence[tuple[RankingExample, float]]  # each with the figure of pro
 class TrainedRanker:
     """A trained ranker, and nDCG@10 with it against production on questions that it has not seen.
 
-    `held_out` is the half that nothing was chosen on; `unseen` adds the other half, each question by trees of other folds.
+    `held_out` is the half that nothing was chosen on; `unseen` adds the other half, each question by trees of other
+    folds.
     """
 
     model: RankerModel
@@ -48,13 +51,18 @@ class TrainedRanker:
 
     @property
     def wins(self) -> bool:
-        """Whether it is worth having: better where nothing was chosen, or over all unseen questions and not worse there."""
+        """Whether it is worth having: better where nothing was chosen, or over all unseen questions and not worse
+        there.
+        """
         return self.rounds > 0 and self.unseen.verdict == "better" and self.held_out.difference.mean > 0
 
     @property
     def advice(self) -> str:
         gap = self.unseen.difference
-        found = f"nDCG@10 {gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f}) on {self.unseen.queries} questions it has not seen"
+        found = (
+            f"nDCG@10 {gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f}) on {self.unseen.queries} questions it "
+            "has not seen"
+        )
         if self.rounds == 0:
             return "Keep production: in folds no tree improved the order, so the ranker learned nothing."
         if not self.wins:
@@ -77,8 +85,8 @@ class RankerTraining:
         config: SearchConfig | None = None,
         progress: Progress = no_progress,
     ) -> TrainedRanker:
-        """Learn an order from query sets for one way of searching, that of production unless another is named, and store the
-        ranker."""
+        """Learn an order from query sets for one way of searching, that of production unless another is named, and
+        store the ranker."""
         plan = self.runs.plan()
         base = without(config or plan.config)
         index = self.runs.searcher.generations.open(plan.profile)
@@ -116,7 +124,8 @@ def _halves(found: Measured) -> tuple[Measured, Measured]:
     judge = [pair for pair in found if not for_choosing(pair[0].question)]
     if min(len(learn), len(judge)) < LEAST:
         raise BadInput(
-            f"A ranker needs at least {LEAST} judged questions to learn from and as many that it has not seen; here are "
+            f"A ranker needs at least {LEAST} judged questions to learn from and as many that it has not seen; here "
+            "are "
             f"{len(learn)} and {len(judge)}. Judge more, or generate a query set, and name both."
         )
     return learn, judge
@@ -129,8 +138,8 @@ def is_listed(text: str, gains: Mapping[int, float], index: Index) -> bool:
 
 
 def unlisted(table: CandidateFeatures) -> CandidateFeatures:
-    """The features without what `answers:` gave. A question that stands there would be found by itself, teach nothing but that,
-    and be judged better for it."""
+    """The features without what `answers:` gave. A question that stands there would be found by itself, teach nothing
+    but that, and be judged better for it."""
     values = table.values.copy()
     values[:, table.names.index("answers match")] = 0.0
     return replace(table, values=values)

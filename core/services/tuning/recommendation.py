@@ -19,7 +19,9 @@ from core.types import SearchConfig
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A configuration that production does not have. `run` is its newest on the query set; "" before it was measured."""
+    """A configuration that production does not have. `run` is its newest on the query set; "" before it was
+    measured.
+    """
 
     title: str
     about: str

@@ -241,7 +241,10 @@ class Sweeps:
 
         sure = sweep.sureness(data.table, sweep.fuse(self._scaled(data, config), config), config)
         steps = np.round(np.quantile(sure, np.arange(SLIDER_STEPS + 1) / SLIDER_STEPS) + 0.005, 2).tolist()
-        return {step: float((sure < step).mean()) for step in sorted({0.0, *(min(1.0, step) for step in steps[1:]), tau, 1.0})}  # fmt: skip
+        return {
+            step: float((sure < step).mean())
+            for step in sorted({0.0, *(min(1.0, step) for step in steps[1:]), tau, 1.0})
+        }
 
     @use_case(ALREADY_CHECKED)
     def compare_at(
@@ -274,7 +277,8 @@ class Sweeps:
         progress: Progress = no_progress,
     ) -> Calibration:
         """Calibrate tau: the smallest that keeps most of what reranking gains, or that skips only what is answered
-        well enough without it. A configuration that reranks as `conditional` gets the thesis's tau, on its best score."""
+        well enough without it. A configuration that reranks as `conditional` gets the thesis's tau, on its best
+        score."""
         if rule.measure not in EVERY:
             raise BadInput(f"A run has no measure {rule.measure!r}. It has: {', '.join(EVERY)}.")
         if not 0 < rule.beta < 1 or rule.least < 1:
@@ -304,8 +308,8 @@ def observed(
 ) -> list[Observed]:
     """The questions that both runs measured and that things are chosen on, or all of them, as calibration takes them.
 
-    A question is answered when one of the first five passages holds the quoted answer (thesis, 30); where none is quoted,
-    when one of the first five documents is relevant.
+    A question is answered when one of the first five passages holds the quoted answer (thesis, 30); where none is
+    quoted, when one of the first five documents is relevant.
     """
     both = [
         question
@@ -338,7 +342,10 @@ def _observed(question: str, before: Answered, after: Answered, measure: str, sc
 def event(run: Run) -> str:
     """What counts as answered without reranking, in words."""
     quoted, every = sum(EXACT in answer.values for answer in run.results.values()), len(run.results)
-    exact, relevant = f"{EXACT}: the answer stands in one of the first five passages", f"{RELEVANT}: a relevant document is among the first five"  # fmt: skip
+    exact, relevant = (
+        f"{EXACT}: the answer stands in one of the first five passages",
+        f"{RELEVANT}: a relevant document is among the first five",
+    )
     if quoted in (0, every):
         return exact if quoted else f"{relevant}, since no question quotes its answer"
     return f"{exact}, for the {quoted} of {every} questions that quote it; {relevant}, for the others"
@@ -426,7 +433,8 @@ def thin(questions: int) -> str:
     """A warning where there are few judged questions.
 
     >>> thin(50)
-    'Only 50 judged questions: the evidence is thin. Use the fixed optimum, and judge at least 200 before learning alpha.'
+    'Only 50 judged questions: the evidence is thin. Use the fixed optimum, and judge at least 200 before learning
+    alpha.'
     """
     if questions >= THIN:
         return ""

@@ -20,7 +20,9 @@ from core.services.upload.uploads import Uploads
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """Uploaded files on their way to a change, documents that come in all at once, and where texts of people are parsed."""
+    """Uploaded files on their way to a change, documents that come in all at once, and where texts of people are
+    parsed.
+    """
 
     uploads: Uploads
     importer: Importer

@@ -1,4 +1,6 @@
-"""Synonyms and pins as a commit has them. A file that cannot be read counts for nothing, and `SynonymsAndPins` says so."""
+"""Synonyms and pins as a commit has them. A file that cannot be read counts for nothing, and `SynonymsAndPins` says
+so.
+"""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ Timed = Callable[[str], Any]
 
 @dataclass(frozen=True, slots=True)
 class BuildBatch:
-    """What a build adds to its parent, and what it takes away. Without `vectors` they are pending; with them, `embed` gives those
-    that are pending in the parent."""
+    """What a build adds to its parent, and what it takes away. Without `vectors` they are pending; with them, `embed`
+    gives those that are pending in the parent."""
 
     gone: Sequence[str]  # ids of documents that the parent has and this one has not
     documents: Sequence[Document]
@@ -54,8 +54,8 @@ class BuildBatch:
 
 @dataclass(frozen=True, slots=True)
 class BuiltFiles:
-    """What an engine says of the files that it put into a folder: facts for the manifest, and which are links, with their
-    checksums."""
+    """What an engine says of the files that it put into a folder: facts for the manifest, and which are links, with
+    their checksums."""
 
     facts: Mapping[str, Any]
     links: Mapping[str, str]

@@ -6,10 +6,11 @@
         EMBEDDING                 one process at a time computes vectors that are pending
         gen-000007-1a2b3c4d5e6f/  segments (segment_list.py), MANIFEST.json, PIN, SHA256SUMS
 
-A folder gets its name only when everything in it is on the disk, manifest and checksums last. Readers hold a shared lock
-on PIN, so nothing is removed under them; a crash leaves a `building-` folder that the next builder sweeps. A generation is
-checked when it is opened, and a build that starts from it looks at the sizes and times of its files: a damaged one is
-passed over for the newest whole one. What a build takes over are hard links, with the checksums they had.
+A folder gets its name only when everything in it is on the disk, manifest and checksums last. Readers hold a shared
+lock on PIN, so nothing is removed under them; a crash leaves a `building-` folder that the next builder sweeps. A
+generation is checked when it is opened, and a build that starts from it looks at the sizes and times of its files: a
+damaged one is passed over for the newest whole one. What a build takes over are hard links, with the checksums they
+had.
 
 A generation may be published before its vectors are computed: its manifest says how many are pending, and words can be
 searched. The next generation of the same commit links those words and has the vectors beside them.
@@ -129,7 +130,9 @@ class Generations(OpenGenerations):
 
     @contextmanager
     def embedding(self, profile: Profile) -> Iterator[list[str]]:
-        """Texts whose vectors are pending, for whoever computes them: one process at a time, while others build and search."""
+        """Texts whose vectors are pending, for whoever computes them: one process at a time, while others build and
+        search.
+        """
         folder = self.folder(profile)
         folder.mkdir(parents=True, exist_ok=True)
         with storing(folder), flock(folder / "EMBEDDING"):
@@ -236,7 +239,9 @@ class Generations(OpenGenerations):
         return self.engine.due(parent)
 
     def merge(self, profile: Profile) -> Generation | None:
-        """Write the segments that are due as one, while others build and search, then publish it; None if nothing was done."""
+        """Write the segments that are due as one, while others build and search, then publish it; None if nothing was
+        done.
+        """
         if not self.merge_due(profile):
             return None
         parent, folder = next(self.usable(profile)), self.folder(profile)
@@ -278,8 +283,8 @@ class Generations(OpenGenerations):
         raise NotFound(f"The profile {profile.name!r} has no generation {number}. Generations: {known}.")
 
     def _retire(self, profile: Profile) -> None:
-        """Remove damaged generations, those beyond the last few and those whose vectors came later, except the serving one
-        and what somebody still reads."""
+        """Remove damaged generations, those beyond the last few and those whose vectors came later, except the serving
+        one and what somebody still reads."""
         serving = self._current_name(profile)
         folder = self.folder(profile)
         whole = [path.name for path, manifest in self.complete(profile) if not manifest.get("pending")]

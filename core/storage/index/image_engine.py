@@ -57,9 +57,10 @@ class ImageEngine:
     def __init__(
         self, exact_limit: int, analyser: Callable[[Profile], Analyse], arrays: Path, others: Sequence[Path] = ()
     ) -> None:
-        """`exact_limit`: vectors are searched exactly up to here, by an ANN index beyond. `arrays` are kept in a folder; in
-        `others` they are looked for, too."""
-        self.exact_limit, self._analyser, self.arrays, self._others = exact_limit, analyser, arrays, others
+        """`exact_limit`: vectors are searched exactly up to here, by an ANN index beyond. `arrays` are kept in a
+        folder; in `others` they are looked for, too."""
+        self.exact_limit, self._analyser = exact_limit, analyser
+        self.arrays, self._others = arrays, others
 
     def cache(self, options: LexicalOptions) -> ArrayCache:
         """The arrays of what is analysed so."""
@@ -168,9 +169,11 @@ class ImageEngine:
     def put_in_place(
         self, build: Path, profile: Profile, newest: Parent, parent: Parent, merged: MergedSegment
     ) -> BuiltFiles | None:
-        """The newest generation with a merged segment instead of those it was made from; None if none is there any more.
+        """The newest generation with a merged segment instead of those it was made from; None if none is there any
+        more.
 
-        What an edit took from one of them meanwhile, it wrote elsewhere or left out: that is gone from the merged one too.
+        What an edit took from one of them meanwhile, it wrote elsewhere or left out: that is gone from the merged one
+        too.
         """
         cache = self.cache(profile.lexical)
         now, chosen = segment_list.listed(newest.folder), merged.chosen
@@ -204,8 +207,11 @@ def _kept(cache: ArrayCache, parent: Parent, batch: BuildBatch) -> tuple[list[Se
 
 
 def _ids(cache: ArrayCache, generation: Path, segment: Segment) -> list[str]:
-    read = lambda folder: image.read_table(folder / "chunks.arrow")["id"].to_pylist()
-    ids: list[str] = cache.read(generation, segment, read)
+    return cache.read(generation, segment, _chunk_ids)
+
+
+def _chunk_ids(folder: Path) -> list[str]:
+    ids: list[str] = image.read_table(folder / "chunks.arrow")["id"].to_pylist()
     return ids
 
 

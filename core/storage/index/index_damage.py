@@ -95,7 +95,8 @@ def wrong_files(path: Path, below: str = "") -> Iterator[str]:
 
 
 def changed_files(path: Path) -> Iterator[str]:
-    """Files that are not what was published, where only those are read whose time of writing is not the one that was noted.
+    """Files that are not what was published, where only those are read whose time of writing is not the one that was
+    noted.
 
     Reading everything would make every build as slow as the index is large; `verify` does, and whoever opens it.
     """

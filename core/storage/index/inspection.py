@@ -1,4 +1,6 @@
-"""Does the record of a generation agree with itself? DuckDB, LanceDB and what the chunks say are compared row by row."""
+"""Does the record of a generation agree with itself? DuckDB, LanceDB and what the chunks say are compared row by
+row.
+"""
 
 from __future__ import annotations
 
@@ -63,14 +65,16 @@ def _lexical(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
         if ids != indexed:
             yield f"the full-text index of DuckDB holds {len(indexed)} chunks that are not its {len(ids)} chunks"
         wrong = connection.execute(
-            "SELECT count(*) FROM fts_main_lexical.dict d FULL JOIN (SELECT termid, count(DISTINCT docid) AS n FROM fts_main_lexical.terms "
+            "SELECT count(*) FROM fts_main_lexical.dict d FULL JOIN (SELECT termid, count(DISTINCT docid) AS n FROM "
+            "fts_main_lexical.terms "
             "GROUP BY termid) t USING (termid) WHERE d.df IS DISTINCT FROM t.n"
         ).fetchone()
         if wrong and wrong[0]:
             yield f"{wrong[0]} terms have a wrong document frequency"
         stats = connection.execute(
             "SELECT num_docs = (SELECT count(*) FROM fts_main_lexical.docs) AND "
-            "abs(coalesce(avgdl, 0) - (SELECT coalesce(avg(len), 0) FROM fts_main_lexical.docs)) < 1e-9 FROM fts_main_lexical.stats"
+            "abs(coalesce(avgdl, 0) - (SELECT coalesce(avg(len), 0) FROM fts_main_lexical.docs)) < 1e-9 FROM "
+            "fts_main_lexical.stats"
         ).fetchone()
         if not stats or not stats[0]:
             yield "the number of chunks or their average length is wrong"
@@ -91,7 +95,8 @@ def _vectors(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
 def _spans(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
     with duckdb.open_file(folder / "fts.duckdb") as connection:
         found = connection.execute(
-            'SELECT count(*) FROM chunks JOIN documents USING (doc) WHERE NOT (0 <= "start" AND "start" < "end" AND "end" <= length(text))'
+            'SELECT count(*) FROM chunks JOIN documents USING (doc) WHERE NOT (0 <= "start" AND "start" < "end" AND '
+            '"end" <= length(text))'
         ).fetchone()
     if found and found[0]:
         yield f"{found[0]} chunks do not lie inside their document"

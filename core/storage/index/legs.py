@@ -139,7 +139,9 @@ class DenseLeg:
         return kernels.cosines(self.rows[chunks], self.vector)
 
     def highest(self, chunks: np.ndarray, starts: np.ndarray) -> list[float]:
-        """The exact cosine of the nearest of each family: only those that could be it are computed in double precision."""
+        """The exact cosine of the nearest of each family: only those that could be it are computed in double
+        precision.
+        """
         if self._last:
             close, begins = kernels.closest(self._last.pop(), chunks, starts, CLOSE)
         else:

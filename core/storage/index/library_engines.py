@@ -41,7 +41,8 @@ class Engines:
         ids: image.MappedTexts | StitchedTexts,
         number: Callable[[str], int | None],
     ) -> None:
-        self.folder, self.cache, self.listed, self.stitched = folder, cache, listed, stitched
+        self.folder, self.cache = folder, cache
+        self.listed, self.stitched = listed, stitched
         self.ids, self.number = ids, number
 
     def bm25(self, name: str, terms: Sequence[str], more: Callable[[], np.ndarray | float] = lambda: 0.0) -> Leg:
@@ -64,7 +65,9 @@ class Engines:
         return np.zeros(len(self.ids))
 
     def _match_bm25(self, terms: Sequence[str]) -> np.ndarray:
-        """DuckDB takes the logarithm to base 10. Its threads add in any order: nine digits hide that, so ties stay ties."""
+        """DuckDB takes the logarithm to base 10. Its threads add in any order: nine digits hide that, so ties stay
+        ties.
+        """
         k1, b = self.cache.options.k1, self.cache.options.b
         if self.stitched is None:
             with self._duckdb[0].cursor() as cursor:

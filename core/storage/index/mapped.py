@@ -258,7 +258,9 @@ class MappedIndex:
     # ------------------------------------------------------------ legs
 
     def bm25(self, query: str, engine: str = "", fields: Mapping[str, float] = NOTHING) -> Leg:
-        """The lexical leg, by the image or another engine; words in a field add its weight. Stop words alone: by the image."""
+        """The lexical leg, by the image or another engine; words in a field add its weight. Stop words alone: by the
+        image.
+        """
         engine, (terms, only_stops) = engine_of("bm25", engine), self._asked(query)
         weighed = [(partial(self._field_scores, query, name), weight) for name, weight in fields.items() if weight]
         if engine == IMAGE or only_stops:
@@ -415,7 +417,9 @@ class MappedIndex:
 
 
 def _without(cache: ArrayCache, folder: Path, gone: Collection[str]) -> tuple[Segment, ...]:
-    """The segments of a generation without some more documents; one of which nothing is left goes, unless it is the last."""
+    """The segments of a generation without some more documents; one of which nothing is left goes, unless it is the
+    last.
+    """
     if not gone:
         return listed(folder)
     segments = tuple(without(cache, folder, segment, gone) for segment in listed(folder))

@@ -49,13 +49,14 @@ class OpenGenerations(Catalogue):
     def open(self, profile: Profile, *, words: bool = False) -> MappedIndex:
         """The serving generation, ready to search; opened once and kept until another one is published.
 
-        While one thread opens a new generation, the others go on with the one they have. One whose vectors are pending is
-        given to those who can do with `words` alone; others are told to wait.
+        While one thread opens a new generation, the others go on with the one they have. One whose vectors are pending
+        is given to those who can do with `words` alone; others are told to wait.
         """
         index = self._opened(profile)
         if index.generation.pending and not words:
             raise Unavailable(
-                f"The vectors of profile {profile.name!r} are still being computed: until they are there, it can be searched "
+                f"The vectors of profile {profile.name!r} are still being computed: until they are there, it can be "
+                "searched "
                 "by words alone, and nothing is measured. Try again in a while."
             )
         seen: MappedIndex = self._view(index)
@@ -86,7 +87,9 @@ class OpenGenerations(Catalogue):
 
     @contextmanager
     def at(self, profile: Profile, commit: str) -> Iterator[tuple[MappedIndex, Parent] | None]:
-        """The generation of a commit, open and kept from being removed in the block; None if it is not kept any more."""
+        """The generation of a commit, open and kept from being removed in the block; None if it is not kept any
+        more.
+        """
         found = self.kept(profile, commit)
         try:
             yield found
@@ -108,7 +111,9 @@ class OpenGenerations(Catalogue):
         return None
 
     def _pinned(self, profile: Profile) -> tuple[IO[str], Path, Mapping[str, Any]]:
-        """Pin, then look again: a folder that vanished in between was replaced by a newer one. Close the pin to let go."""
+        """Pin, then look again: a folder that vanished in between was replaced by a newer one. Close the pin to let
+        go.
+        """
         for _ in range(20):
             path, manifest = self._serving(profile)
             if any(index_damage.wrong_files(path, "/vec/")):

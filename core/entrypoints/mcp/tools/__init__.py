@@ -17,7 +17,9 @@ from core.entrypoints.mcp.visits import ToolReply
 
 
 class Tool(NamedTuple):
-    """A tool: few and written for models, each with the use case of the services that it calls and the action that needs."""
+    """A tool: few and written for models, each with the use case of the services that it calls and the action that
+    needs.
+    """
 
     function: Callable[..., ToolReply]
     calls: str

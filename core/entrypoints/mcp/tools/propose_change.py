@@ -34,7 +34,8 @@ class ProposedEdit(BaseModel):
     replace: str = Field(default="", description="What takes its place; empty deletes it.")
     text: str = Field(
         default="",
-        description="Instead of find and replace: the whole new body, or the text of a new document. The frontmatter stays"
+        description="Instead of find and replace: the whole new body, or the text of a new document. The frontmatter "
+        "stays"
         " unless the text begins with its own.",
     )
 
@@ -96,8 +97,9 @@ def propose_change(
 ) -> ChangeReply:
     """Save edits of documents as a draft change. A person submits it; other people review and merge it. You cannot.
 
-    Use it only when the user asks for an edit. Read each document first and name the `version` that you read. Returns what
-    the checks find and what the change does to search: correct errors with a new proposal. Needs an account that may write.
+    Use it only when the user asks for an edit. Read each document first and name the `version` that you read. Returns
+    what the checks find and what the change does to search: correct errors with a new proposal. Needs an account that
+    may write.
     """
     start = visit.app.knowledge.repository.head()
     files = edited(visit, edits)

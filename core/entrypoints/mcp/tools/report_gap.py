@@ -20,7 +20,10 @@ class GapReply(ToolReply):
     created: str
 
     def words(self) -> str:
-        return f"Kept as gap {self.id}. The owners of the nearest documents are told, and whoever asked hears of an answer."
+        return (
+            f"Kept as gap {self.id}. The owners of the nearest documents are told, and whoever asked hears of an "
+            "answer."
+        )
 
 
 def report_gap(

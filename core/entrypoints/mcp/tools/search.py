@@ -39,7 +39,8 @@ WORTH = 200  # characters of a passage that are worth showing
 
 FOUND = "Answer from these passages alone, and cite the link of each that you use. If they do not say it, say so."
 NOTHING_FITS = (
-    "Nothing in the knowledge base fits this question well (confidence {confidence:.2f}). {missing}Tell the user that it does"
+    "Nothing in the knowledge base fits this question well (confidence {confidence:.2f}). {missing}Tell the user "
+    "that it does"
     " not say this; do not answer from memory as if it did. {next}"
 )
 NEXT = "Try other words once, or look into a nearest document with outline."

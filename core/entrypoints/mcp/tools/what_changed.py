@@ -53,8 +53,8 @@ def what_changed(
 ) -> WhatChangedReply:
     """List what people merged since a day: when, who, why, and which documents were added, edited, renamed or deleted.
 
-    Use it for "what is new", or to see whether something you read earlier still holds. To see how a document was before,
-    use read with as_of.
+    Use it for "what is new", or to see whether something you read earlier still holds. To see how a document was
+    before, use read with as_of.
     """
     documents = visit.app.knowledge.documents
     drafts = {each.path for each in documents.all() if each.meta.status == "draft"}

@@ -48,7 +48,9 @@ def families(documents: np.ndarray, bounds: np.ndarray):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True)
 def _numbered(values: np.ndarray):  # type: ignore[no-untyped-def]
-    """Numbers of distinct values in the order in which they occur, and where each occurs first: by a table of hashes."""
+    """Numbers of distinct values in the order in which they occur, and where each occurs first: by a table of
+    hashes.
+    """
     mask = 1
     while mask < 2 * len(values):
         mask = 2 * mask + 1
@@ -90,9 +92,9 @@ def _families(found: np.ndarray, homes: np.ndarray, ends: np.ndarray):  # type: 
 
 @njit(cache=True, nogil=True)
 def by_document(found: np.ndarray, homes: np.ndarray, ends: np.ndarray, depth: int):  # type: ignore[no-untyped-def]
-    """`document_ranking.by_document` in numbers: which passages found are the first of a document in their leg, how many
-    of them each leg has, the document of each passage found, the best passages of each document, and the last leg that
-    has it, or -1."""
+    """`document_ranking.by_document` in numbers: which passages found are the first of a document in their leg, how
+    many of them each leg has, the document of each passage found, the best passages of each document, and the last leg
+    that has it, or -1."""
     family_of, best = _families(found, homes, ends)
     places, size = np.empty(len(found), np.int64), 0
     counts, last_leg = np.zeros(len(ends), np.int64), np.full(len(best), -1, np.int64)
@@ -167,7 +169,9 @@ def _holds(rows: np.ndarray, one: int, other: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def possible(rows: np.ndarray):  # type: ignore[no-untyped-def]
-    """The places of texts that may be copies, and of the earlier ones of which: `near_copies.possible`, below the diagonal."""
+    """The places of texts that may be copies, and of the earlier ones of which: `near_copies.possible`, below the
+    diagonal.
+    """
     places, size = np.empty((2, len(rows) * len(rows)), np.int64), 0
     for one in range(len(rows)):
         words, text, telling = rows[one, 0], rows[one, 1], rows[one, 2]
@@ -184,7 +188,9 @@ def possible(rows: np.ndarray):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _sink(heap: np.ndarray, ids: np.ndarray, size: int, score: float, n: int) -> None:
-    """Put a score in the place of the root of a heap whose root is the worst; of equal scores the higher number is worse."""
+    """Put a score in the place of the root of a heap whose root is the worst; of equal scores the higher number is
+    worse.
+    """
     at = 0
     while 2 * at + 1 < size:
         child = 2 * at + 1

@@ -1,4 +1,5 @@
-"""The short fields around passages: how well a question fits a title, a heading, a tag; built at first use, kept on disk.
+"""The short fields around passages: how well a question fits a title, a heading, a tag; built at first use, kept on
+disk.
 
 A field holds entries: a document has one title and several tags. BM25 would favour long titles, where some word always
 fits. What counts here is how much of the entry the question says, and how much of the question the entry says.
@@ -89,7 +90,9 @@ class Field:
 
 
 def load(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields") -> dict[str, Field]:
-    """The fields of a segment, mapped from the folder of its arrays; built and saved under this name if they are not there."""
+    """The fields of a segment, mapped from the folder of its arrays; built and saved under this name if they are not
+    there.
+    """
     place = folder / name
     documents, chunks = _tables(folder)
     made = {name: _read(place, name) for name in FIELDS} if place.is_dir() else build(folder, analyse, name)

@@ -25,7 +25,9 @@ def without(cache: ArrayCache, generation: Path, segment: Segment, gone: Iterabl
 
 
 def gone_since(cache: ArrayCache, generation: Path, before: Segment, now: Segment | None) -> list[str]:
-    """The ids of documents that were in a segment before and are gone from it now; all where it is not there any more."""
+    """The ids of documents that were in a segment before and are gone from it now; all where it is not there any
+    more.
+    """
     gone = range(before.documents) if now is None else now.gone
     numbers = sorted(set(gone).difference(before.gone))
     documents = _table(cache, generation, before, "documents")

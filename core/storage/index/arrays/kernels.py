@@ -228,8 +228,8 @@ def warm() -> None:
 
 
 def _read_only(*arrays: np.ndarray) -> list[np.ndarray]:
-    """Views that nobody writes to: numba compiles a loop once for those and once for others, and arrays of one segment lie
-    on the disk, those of several in memory."""
+    """Views that nobody writes to: numba compiles a loop once for those and once for others, and arrays of one segment
+    lie on the disk, those of several in memory."""
     views = [array.view() for array in arrays]
     for view in views:
         view.flags.writeable = False

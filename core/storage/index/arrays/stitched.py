@@ -101,7 +101,9 @@ def objects(values: Sequence[Any]) -> np.ndarray:
 
 
 class Numbering:
-    """Rows of several parts in one order: `part` and `local` of each, and back: `numbers` of each part, -1 for what is gone."""
+    """Rows of several parts in one order: `part` and `local` of each, and back: `numbers` of each part, -1 for what is
+    gone.
+    """
 
     def __init__(self, keys: Sequence[np.ndarray], gone: Sequence[np.ndarray]) -> None:
         """`keys` of each part are in order; the largest part is not sorted again."""

@@ -75,8 +75,8 @@ def load(
     texts: Callable[[], Iterable[str]],
     left: np.ndarray | None = None,
 ) -> StopWords:
-    """Those of a generation, mapped from disk; built and saved if they are not there yet. `every` keeps all words; `left` are
-    the chunks that count, where others do not."""
+    """Those of a generation, mapped from disk; built and saved if they are not there yet. `every` keeps all words;
+    `left` are the chunks that count, where others do not."""
     place = folder / "stopword-counts"
     made = None if place.is_dir() else _build(options, every, texts())
     if made and not _keep(place, *made):

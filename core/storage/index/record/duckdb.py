@@ -39,7 +39,8 @@ HEADING = "\x1f"  # between the headings of a path and between questions, which 
 
 _SCHEMA = """
 CREATE TABLE documents (doc VARCHAR, path VARCHAR, blob VARCHAR, version INTEGER, title VARCHAR, doc_type VARCHAR,
-    status VARCHAR, owner VARCHAR, tags VARCHAR[], effective_date VARCHAR, review_due VARCHAR, meta VARCHAR, body INTEGER,
+    status VARCHAR, owner VARCHAR, tags VARCHAR[], effective_date VARCHAR, review_due VARCHAR,
+    meta VARCHAR, body INTEGER,
     text VARCHAR USING COMPRESSION zstd);
 CREATE TABLE chunks (id VARCHAR, doc VARCHAR, "start" INTEGER, "end" INTEGER, first_byte INTEGER, last_byte INTEGER,
     heading VARCHAR, context VARCHAR, questions VARCHAR, parent_start INTEGER, parent_end INTEGER, tokens INTEGER,
@@ -50,13 +51,15 @@ STORAGE = "v1.2.0"  # of DuckDB's files: the first that has zstd
 
 # The index holds every word in its order, so the texts that it is made from are not kept beside it.
 _INDEX = """
-PRAGMA create_fts_index('lexical', 'id', 'terms', stemmer='none', stopwords='none', ignore='[ ]+', strip_accents=0, lower=0, overwrite=1);
+PRAGMA create_fts_index('lexical', 'id', 'terms', stemmer='none', stopwords='none', ignore='[ ]+',
+    strip_accents=0, lower=0, overwrite=1);
 DROP TABLE lexical;
 ALTER TABLE fts_main_lexical.terms ALTER termid TYPE UINTEGER;
 """
 
 _COUNTED = """
-SELECT count(*), coalesce(sum(len), 0)::BIGINT FROM fts_main_lexical.docs WHERE name NOT IN (SELECT unnest($gone::VARCHAR[]))
+SELECT count(*), coalesce(sum(len), 0)::BIGINT FROM fts_main_lexical.docs
+    WHERE name NOT IN (SELECT unnest($gone::VARCHAR[]))
 """
 
 _FREQUENCIES = """
@@ -67,7 +70,8 @@ SELECT term, count(DISTINCT docid) FROM fts_main_lexical.terms JOIN fts_main_lex
 
 _SCORES = """
 WITH asked AS (SELECT unnest($terms::VARCHAR[]) AS term, unnest($frequencies::BIGINT[]) AS df),
-    counted AS (SELECT docid, asked.df AS df, count(*) AS tf FROM fts_main_lexical.terms JOIN fts_main_lexical.dict USING (termid)
+    counted AS (SELECT docid, asked.df AS df, count(*) AS tf FROM fts_main_lexical.terms
+        JOIN fts_main_lexical.dict USING (termid)
         JOIN asked USING (term) GROUP BY docid, term, asked.df),
     scored AS (SELECT docid, sum(log(($chunks - df + 0.5) / (df + 0.5) + 1) *
         ((tf * ($k1 + 1)) / (tf + $k1 * (1 - $b + $b * (len / $average))))) AS score
@@ -78,7 +82,8 @@ SELECT coalesce(score, 0)::DOUBLE AS score FROM fts_main_lexical.docs LEFT JOIN 
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """Every word of every chunk, one after the other: numbers of chunks (in the order of ids) and of terms (in the order of
+    """Every word of every chunk, one after the other: numbers of chunks (in the order of ids) and of terms (in the
+    order of
     `terms`)."""
 
     chunk: np.ndarray
@@ -135,7 +140,8 @@ def reader(path: Path) -> duckdb.DuckDBPyConnection:
 def _writer() -> duckdb.DuckDBPyConnection:
     """The database in memory that segments are written through. It cannot reach the network.
 
-    A database of its own for each file would cost 21 ms of CPU, and 65 ms more to read the whole extension for its signature.
+    A database of its own for each file would cost 21 ms of CPU, and 65 ms more to read the whole extension for its
+    signature.
     """
     import duckdb
 
@@ -254,7 +260,8 @@ def tables(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table]:
     documents = connection.execute("SELECT * FROM documents ORDER BY doc").to_arrow_table()
     chunks = connection.execute(
         "SELECT c.* EXCLUDE (doc), d.n AS doc FROM chunks c "
-        "JOIN (SELECT doc, (row_number() OVER (ORDER BY doc) - 1)::INTEGER AS n FROM documents) d USING (doc) ORDER BY c.id"
+        "JOIN (SELECT doc, (row_number() OVER (ORDER BY doc) - 1)::INTEGER AS n FROM documents) d USING (doc) ORDER "
+        "BY c.id"
     ).to_arrow_table()
     if "sketch" not in chunks.column_names:  # of an earlier version
         texts = documents["text"].to_pylist()
@@ -271,7 +278,8 @@ def occurrences(connection: duckdb.DuckDBPyConnection) -> Occurrences:
     ).fetchnumpy()
     words = connection.execute("SELECT term, termid FROM fts_main_lexical.dict ORDER BY term").to_arrow_table()
     pairs = connection.execute(
-        "SELECT docid::UINTEGER AS d, termid::UINTEGER AS t FROM fts_main_lexical.terms"  # in the order of words, as they were put in
+        # in the order of words, as they were put in
+        "SELECT docid::UINTEGER AS d, termid::UINTEGER AS t FROM fts_main_lexical.terms"
     ).fetchnumpy()
     return Occurrences(
         chunk=_renumber(docs["docid"], docs["n"])[np.asarray(pairs["d"])],
@@ -303,7 +311,8 @@ def analysed(found: Occurrences) -> list[str]:
 def match_bm25(connection: duckdb.DuckDBPyConnection, terms: Sequence[str], k1: float, b: float) -> np.ndarray:
     """DuckDB's own score of every chunk, in the order of ids; 0 where no term occurs."""
     columns = connection.execute(
-        "SELECT coalesce(fts_main_lexical.match_bm25(id, ?, k := ?, b := ?), 0)::DOUBLE AS score FROM chunks ORDER BY id",
+        "SELECT coalesce(fts_main_lexical.match_bm25(id, ?, k := ?, b := ?), 0)::DOUBLE AS score FROM chunks ORDER "
+        "BY id",
         [" ".join(terms), k1, b],
     ).fetchnumpy()
     return np.asarray(columns["score"])

@@ -2,7 +2,8 @@
 
 An edit writes one small segment with the new state of the documents it changes and notes their old state as gone; files
 of the other segments are hard links into the new generation. Small segments are written anew together with the next
-edit, larger ones are merged beside the work: sizes grow geometrically, so each chunk is written a few times in its life.
+edit, larger ones are merged beside the work: sizes grow geometrically, so each chunk is written a few times in its
+life.
 """
 
 from __future__ import annotations
@@ -80,7 +81,9 @@ def read(generation: Path, segment: Segment, gone: Sequence[str]) -> SegmentRows
 
 
 def joined(parts: Sequence[SegmentRows]) -> SegmentRows:
-    """The rows of several segments as those of one. Where one says nothing of a graph, none is kept; so with vectors."""
+    """The rows of several segments as those of one. Where one says nothing of a graph, none is kept; so with
+    vectors.
+    """
     if len(parts) == 1:
         return parts[0]
     said = [part.graph for part in parts if part.graph is not None]

@@ -52,12 +52,16 @@ def present(folder: Path) -> bool:
 
 
 def data_file(folder: Path) -> Path:
-    """The file of a segment's table that holds the vectors, whose name was given once; the folder where there are none."""
+    """The file of a segment's table that holds the vectors, whose name was given once; the folder where there are
+    none.
+    """
     return min((path for path in (folder / FOLDER).rglob("*.lance") if path.is_file()), default=folder / FOLDER)
 
 
 def mapped(folder: Path) -> np.ndarray | None:
-    """The vectors of a segment in the order of ids, mapped from LanceDB's file; None where they do not stand there so."""
+    """The vectors of a segment in the order of ids, mapped from LanceDB's file; None where they do not stand there
+    so.
+    """
     place = read_json(folder / FOLDER / PLACE)
     if not isinstance(place, dict):
         return None
