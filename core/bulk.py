@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from core.analysis import analyser
