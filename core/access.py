@@ -224,7 +224,9 @@ _READER: ContextVar[Actor | Callable[[], Actor] | None] = ContextVar("reader", d
 def reader() -> Actor:
     """For whom documents are read now; the system itself where no door has asked."""
     now = _READER.get()
-    return SYSTEM if now is None else now() if callable(now) else now
+    if now is None:
+        return SYSTEM
+    return now() if callable(now) else now
 
 
 def reader_is_lazy() -> bool:

@@ -64,9 +64,7 @@ class Learner:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A model with its evidence: R² of each part, the alphas it predicts for the test part, and what it learned
-    from.
-    """
+    """A model with its evidence: R² of each part, the alphas predicted for the test part, and the questions."""
 
     model: AlphaModel
     r2: Mapping[str, float]

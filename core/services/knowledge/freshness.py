@@ -39,9 +39,7 @@ class Attention:
 
     @property
     def ownerless_folders(self) -> dict[str, int]:
-        """How many documents nobody owns, by folder, where they are too many to go through one by one: after an
-        import.
-        """
+        """How many documents have no owner, by folder, where they are too many to go through one by one."""
         return _folders(self.without_owner)
 
     @property
