@@ -54,9 +54,7 @@ class Settings:
     sign_in: str = "demo"  # demo (personas, this machine only), local (accounts with passwords) or oidc
     session_idle: float = 12.0  # hours without a click after which a sign-in ends
     session_life: float = 30.0  # days after which a sign-in ends in any case
-    # names that the app answers to (concord.example.org, *.corp.example); any if not set, in a demo this machine's
-    # own
-    hosts: str = ""
+    hosts: str = ""  # names that the app answers to (kb.example.org, *.corp.example); any if empty, a demo only its own
     metrics_token: str = field(
         default="", repr=False
     )  # opens /api/v1/metrics and /_stcore/metrics to who sends it; closed if not set
