@@ -23,8 +23,9 @@ RUN = """async (spared) => {
     rule: id, where: node.target.flat().join(" "), html: node.html.slice(0, 160),
     why: [...node.any, ...node.all, ...node.none].map((check) => check.message).join("; ").slice(0, 200),
   }))).filter(({ rule, where, html }) => !spared.some(([other, part]) => rule === other && (where.includes(part) || html.includes(part))));
-}"""
-# What belongs to the markup of Streamlit or CodeMirror and cannot be reached from here: the rule, part of the place, and why.
+}"""  # noqa: E501
+# What belongs to the markup of Streamlit or CodeMirror and cannot be reached from here: the rule, part of the place,
+# and why.
 SPARED = (
     ("empty-table-header", 'role="columnheader"', "st.dataframe leaves the head of its check boxes empty"),
     (
@@ -134,7 +135,9 @@ def violations(screen: browser.Screen, view: str, source: str) -> list[dict[str,
 def looked_at(
     chromium: Any, url: str, views: Sequence[str], scheme: str, one_session: bool = False
 ) -> dict[str, list[dict[str, str]]]:
-    """What axe says about each of them. In one session it steps from view to view, and what one leaves is in the next."""
+    """What axe says about each of them. In one session it steps from view to view, and what one leaves is in the
+    next.
+    """
     source, found = script(), {}
     with browser.screen(chromium, url, scheme=scheme) as screen:
         for view in views:
@@ -147,7 +150,10 @@ def table(found: dict[str, list[dict[str, str]]]) -> str:
     """One line per view, with a line per violation below it."""
     lines = []
     for view, own in found.items():
-        lines += [f"- {view}: {len(own)}", *(f"  - {one['rule']} · {one['where']} · {one['why']} · `{one['html']}`" for one in own)]  # fmt: skip
+        lines += [
+            f"- {view}: {len(own)}",
+            *(f"  - {one['rule']} · {one['where']} · {one['why']} · `{one['html']}`" for one in own),
+        ]
     return "\n".join(lines)
 
 

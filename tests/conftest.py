@@ -23,7 +23,8 @@ from typing import Any
 
 gc.disable()  # until all is collected: what is imported stays, and looking through it takes a tenth of the CPU seconds
 
-# Compiled code is kept, whatever the machine says: else every process compiles all of core, and pytest rewrites every test.
+# Compiled code is kept, whatever the machine says: else every process compiles all of core, and pytest rewrites every
+# test.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -33,7 +34,8 @@ for _library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON", "VECLIB"):
 # Arrow's allocator starts a thread when it is imported, and a process with two threads must not fork.
 os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"
 
-# Workspaces of tests lie in memory where there is room for them: a disk costs a tenth of their CPU seconds in its journal,
+# Workspaces of tests lie in memory where there is room for them: a disk costs a tenth of their CPU seconds in its
+# journal,
 # and as much again in waiting. What disks do to a workspace, test_disk tries on one of its own.
 MEMORY = Path("/dev/shm")
 if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 8 << 30:
@@ -86,7 +88,8 @@ duckdb_files.OPENING["threads"] = "1"  # half the CPU of writing a small file
 # Words of four documents are asked of every engine, of twenty: DuckDB takes a hundredth of a second for each.
 SAMPLED, verify.MOST = verify.MOST, 4
 
-# An App reads weights when it first searches, 0.3 CPU seconds and 0.5 for a reranker; those of one process read them once.
+# An App reads weights when it first searches, 0.3 CPU seconds and 0.5 for a reranker; those of one process read them
+# once.
 onnx._session, onnx._tokenizer = cache(onnx._session), cache(onnx._tokenizer)  # type: ignore[assignment]
 
 CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
@@ -114,13 +117,15 @@ def examples(count: int) -> hypothesis_settings:
 
 
 def rounds(count: int) -> int:
-    """So many rounds of what make test-all repeats: kills, walks, generated files. CONCORD_ROUNDS=4 takes four times as many."""
+    """So many rounds of what make test-all repeats: kills, walks, generated files. CONCORD_ROUNDS=4 takes four times
+    as many.
+    """
     return round(count * float(os.environ.get("CONCORD_ROUNDS", "1")))
 
 
 class Scopes(LoadScopeScheduling):
-    """One process runs a file, because what its tests share is made once; and one runs all files with a browser, which takes
-    five CPU seconds to start and leaves the processor to the others while it is waited for."""
+    """One process runs a file, because what its tests share is made once; and one runs all files with a browser, which
+    takes five CPU seconds to start and leaves the processor to the others while it is waited for."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.partition("::")[0]
@@ -128,7 +133,9 @@ class Scopes(LoadScopeScheduling):
 
 
 class Examples:
-    """Leaves out files with neither tests nor examples, in core and pages too: they are not imported to look for some."""
+    """Leaves out files with neither tests nor examples, in core and pages too: they are not imported to look for
+    some.
+    """
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
         if collection_path.suffix != ".py" or collection_path.name.startswith("test_"):
@@ -247,7 +254,9 @@ def passages_of(prompt: str) -> list[str]:
 
 
 class Mirror:
-    """Gives the order of the last passages again, mirrored, when they are shown from last to first: no bias for places."""
+    """Gives the order of the last passages again, mirrored, when they are shown from last to first: no bias for
+    places.
+    """
 
     def __init__(self) -> None:
         self.said: dict[tuple[str, ...], str] = {}  # by the passages as they were shown
@@ -332,7 +341,9 @@ def demo(name: str) -> Actor:
 
 
 class NoProcesses:
-    """The `Processes` port for tests that do the work themselves: workers on paper, which live and die as a test says."""
+    """The `Processes` port for tests that do the work themselves: workers on paper, which live and die as a test
+    says.
+    """
 
     def __init__(self, limit: int = 0) -> None:
         self.limit, self.ages, self.dead, self.killed = limit, {}, [], []  # type: int, dict[str, float], list[str], list[str]
@@ -426,7 +437,9 @@ class Indexed:
 
 
 def indexed(home: Path, files: Mapping[str, str], then: Callable[[App], object] | None = None) -> App:
-    """A workspace with documents and their index: a copy of the first one that was made of them, for a fifth of its CPU."""
+    """A workspace with documents and their index: a copy of the first one that was made of them, for a fifth of its
+    CPU.
+    """
     make = Indexed(tuple(files.items()), then)
     if ON_POSTGRES:
         return make(home)
@@ -555,8 +568,9 @@ def kb_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def served_home(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The starter knowledge base for other processes. Whoever copies an open SQLite database loses its locks on it, and a
-    process that leaves then removes the log under those who stay: so tests copy `kb_home`, and servers work on this one."""
+    """The starter knowledge base for other processes. Whoever copies an open SQLite database loses its locks on it,
+    and a process that leaves then removes the log under those who stay: so tests copy `kb_home`, and servers work on
+    this one."""
     home = tmp_path_factory.mktemp("served") / "kb"
     subprocess.run(["cp", "-r", str(kb_home), str(home)], check=True)
     return home
@@ -592,7 +606,9 @@ def kb_app(kb_home: Path) -> Iterator[App]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_packaged_components() -> None:
-    """Every AppTest asks all installed packages for components of theirs: half a second each time, and there are none."""
+    """Every AppTest asks all installed packages for components of theirs: half a second each time, and there are
+    none.
+    """
     from streamlit.components.v2 import manifest_scanner
 
     manifest_scanner.scan_component_manifests = lambda: []
@@ -638,7 +654,9 @@ def url(own_app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path, kb_served: Callable[[], App]) -> Callable[..., Any]:
-    """Open a page of a workspace as a persona, on the day of `FixedClock`. What one test opens of one workspace, one App serves."""
+    """Open a page of a workspace as a persona, on the day of `FixedClock`. What one test opens of one workspace, one
+    App serves.
+    """
     from tests.support.apptest import page_of
 
     served: list[Path] = []
@@ -711,8 +729,8 @@ def made_for_sign_in(home: Path) -> App:
 
 @pytest.fixture
 def sign_in_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
-    """A workspace with one admin and one reviewer who sign in, and nothing in it; pages and routes work on this App until the
-    environment says otherwise."""
+    """A workspace with one admin and one reviewer who sign in, and nothing in it; pages and routes work on this App
+    until the environment says otherwise."""
     from pages.ui import workspace
 
     monkeypatch.setenv("CONCORD_HOME", str(tmp_path / "kb"))

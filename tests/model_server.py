@@ -85,7 +85,10 @@ def model_server(name: str, log: Path) -> Iterator[str]:
         pytest.skip(f"The weights of {name} or their server are not here. Fetch them with: make real-models")
     port = _port(log.with_name("port"))
     command = ["nice", str(PYTHON), "-c", _SERVE, str(weights), str(port), str(CONTEXT), THREADS]
-    with log.open("wb") as output, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output) as process:  # fmt: skip
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output) as process,
+    ):
         try:
             _wait(process, port, log)
             yield f"http://127.0.0.1:{port}/v1"

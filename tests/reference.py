@@ -47,7 +47,8 @@ def commands() -> str:
     lines = [
         "# Commands",
         MADE,
-        "Every command of `python -m core`, as its `--help` says it. Options that all of them take, exit codes and examples:",
+        "Every command of `python -m core`, as its `--help` says it. Options that all of them take, exit codes and "
+        "examples:",
         "[cli.md](../cli.md). What `--json` prints: [json.md](json.md).",
     ]
     for title, modules in rooms.ROOMS.items():
@@ -110,7 +111,8 @@ def variables() -> str:
     lines = [
         "# Settings",
         MADE,
-        "Every setting is an environment variable, read when a process starts. A variable that is empty counts as not set.",
+        "Every setting is an environment variable, read when a process starts. A variable that is empty counts as "
+        "not set.",
         "",
         "| Variable | Default | Meaning |",
         "|---|---|---|",
@@ -154,8 +156,10 @@ def rights() -> str:
     lines = [
         "# Rights",
         MADE,
-        "Who may do what. Each role may do what the roles before it may: reader, author, reviewer, admin. Services ask before they do",
-        "anything, so a page, a command, an API call and a tool of assistants refuse the same people. *Token* is the scope that an",
+        "Who may do what. Each role may do what the roles before it may: reader, author, reviewer, admin. Services "
+        "ask before they do",
+        "anything, so a page, a command, an API call and a tool of assistants refuse the same people. *Token* is the "
+        "scope that an",
         "access token needs.",
         "",
         "| Action | Role | Token | Pages | Commands | API | Tools |",
@@ -212,9 +216,11 @@ def methods() -> str:
         [
             "# Methods",
             MADE,
-            "Every method that a profile or a search configuration can name; `python -m core methods` prints the same. Formulas and",
+            "Every method that a profile or a search configuration can name; `python -m core methods` prints the "
+            "same. Formulas and",
             "where each comes from: [research/methods.md](../research/methods.md). The keys of a configuration:",
-            "[configuration.md](configuration.md). How to add one: [architecture.md](../architecture.md#adding-a-method).",
+            "[configuration.md](configuration.md). How to add one: "
+            "[architecture.md](../architecture.md#adding-a-method).",
             "",
             catalogue.markdown(),
         ]
@@ -229,7 +235,8 @@ def operations() -> str:
     lines = [
         "# Operations of the HTTP API",
         MADE,
-        "Below `/api/v1`. A running app shows the same with forms under `/api/v1/docs`, and as OpenAPI under `/api/v1/openapi.json`.",
+        "Below `/api/v1`. A running app shows the same with forms under `/api/v1/docs`, and as OpenAPI under "
+        "`/api/v1/openapi.json`.",
         "How to call it: [api.md](../api.md). Required keys of a body are bold.",
     ]
     tag = ""

@@ -1,7 +1,8 @@
-"""The pictures that the docs link and those that pages of an empty base show, taken of a fresh sample: python -m tests.screens, or `make screens`.
+"""The pictures that the docs link and those that pages of an empty base show, taken of a fresh sample: python -m
+tests.screens, or `make screens`.
 
-The sample is made in a folder of its own. `python -m tests.screens search change` takes only these, `pages` those of an empty base; with CONCORD_HOME
-set, that workspace is shown instead.
+The sample is made in a folder of its own. `python -m tests.screens search change` takes only these, `pages` those of
+an empty base; with CONCORD_HOME set, that workspace is shown instead.
 """
 
 from __future__ import annotations
@@ -48,8 +49,10 @@ def drop(screen: Screen) -> None:
     files = {
         "dock-safety-atl4.md": raw.replace("\nid: ", "\nformer: ").replace("Priya Raman", "Avery Lindqvist"),
         "yard-lights.md": "---\ntitle: Yard lights\ndoc_type: sop\nowner: Avery Lindqvist\nreview_due: 2030-01-01\n"
-        "answers: [Who repairs a broken yard light?]\n---\n# Yard lights\n\nThe night lead checks every yard light at 21:00."
-        "\n\n## A broken light\n\nClose the row with cones and call Facilities at ext. 2250. They repair it within two days.\n",
+        "answers: [Who repairs a broken yard light?]\n---\n# Yard lights\n\nThe night lead checks every yard light "
+        "at 21:00."
+        "\n\n## A broken light\n\nClose the row with cones and call Facilities at ext. 2250. They repair it within "
+        "two days.\n",
     }
     screen.page.locator("input[type=file]").set_input_files(
         [{"name": name, "mimeType": "text/markdown", "buffer": text.encode()} for name, text in files.items()]

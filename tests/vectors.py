@@ -1,7 +1,8 @@
 """The vectors and scores that come along with the starter knowledge base: python -m tests.vectors, or `make vectors`.
 
-The whole sample is played once, in a folder of its own; whatever it embeds is written to kb/sample/vectors.bin, and what the
-cross-encoder says to kb/sample/scores.json. Texts that they lack, such as documents that were edited since, are embedded as any others.
+The whole sample is played once, in a folder of its own; whatever it embeds is written to kb/sample/vectors.bin, and
+what the cross-encoder says to kb/sample/scores.json. Texts that they lack, such as documents that were edited since,
+are embedded as any others.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ class RecordedReranker:
 
 
 def play(home: Path) -> None:
-    """Everything that a first start embeds: the index, the sample, its answers, and what its open changes do to search."""
+    """Everything that a first start embeds: the index, the sample, its answers, and what its open changes do to
+    search.
+    """
     app = build(kb_settings(home), processes=NoProcesses())
     app.platform.workspace.create()
     app.platform.sample.begin(demo("admin"))

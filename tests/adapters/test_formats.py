@@ -1,4 +1,6 @@
-"""What each reader of files keeps and what it names: PDF, PowerPoint, Excel and Word files as other programs write them."""
+"""What each reader of files keeps and what it names: PDF, PowerPoint, Excel and Word files as other programs write
+them.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,10 @@ def printed(*pages: list[Line], draws: str = "", title: str = "") -> bytes:
             for left, bottom, size, words, *bold in lines
         )
         stream = f"{text} {draws}".encode("latin-1")
-        inside = f"/MediaBox [0 0 612 792] /Contents {4 + 2 * n} 0 R /Resources << /Font << /F1 {font} 0 R /F2 {font + 1} 0 R >> >>"
+        inside = (
+            f"/MediaBox [0 0 612 792] /Contents {4 + 2 * n} 0 R /Resources << /Font << /F1 {font} 0 R /F2 "
+            f"{font + 1} 0 R >> >>"
+        )
         objects += [
             f"<< /Type /Page /Parent 2 0 R {inside} >>".encode(),
             b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
@@ -63,7 +68,10 @@ def prose(start: float, *texts: str) -> list[Line]:
     return [(72, start - 15 * n, 11, text) for n, text in enumerate(texts)]
 
 
-SENTENCES = ("Wear a vest at every door of the dock, also when no truck stands at it, and", "never step over a running belt. Tell the shift lead at once when a lamp is out.")  # fmt: skip
+SENTENCES = (
+    "Wear a vest at every door of the dock, also when no truck stands at it, and",
+    "never step over a running belt. Tell the shift lead at once when a lamp is out.",
+)
 
 
 # ---------------------------------------------------------------- PDF
@@ -138,7 +146,13 @@ def test_a_bold_label_and_the_first_line_of_a_paragraph_are_no_headings() -> Non
 
 
 def test_a_large_line_is_a_heading_where_no_other_has_its_letters_and_two_lines_of_it_are_one() -> None:
-    page = [(72, 740, 24, "Keys"), *prose(670, *SENTENCES), (72, 600, 17, "Doors"), (72, 580, 17, "and lamps"), *prose(540, *SENTENCES)]  # fmt: skip
+    page = [
+        (72, 740, 24, "Keys"),
+        *prose(670, *SENTENCES),
+        (72, 600, 17, "Doors"),
+        (72, 580, 17, "and lamps"),
+        *prose(540, *SENTENCES),
+    ]
     (parsed,) = pdf._parsed(printed(page)).pages
     (title, first, split, second) = parsed.blocks
     lines = [
@@ -185,7 +199,9 @@ def test_a_ruled_row_with_a_list_of_names_beside_lists_of_numbers_is_a_row_per_l
     rows = [("Door", "Loads", "Hours"), ("North", "1,530", "12"), ("South", "1,253", "9"), ("All", "2,783", "21")]
     tops = (700, 670, 655, 640)
     cells = [(80 + 120 * n, top, 11, text) for top, row in zip(tops, rows, strict=True) for n, text in enumerate(row)]
-    grid = " ".join(f"72 {y} m 432 {y} l S" for y in (720, 690, 630)) + " ".join(f" {x} 630 m {x} 720 l S" for x in (72, 192, 312, 432))  # fmt: skip
+    grid = " ".join(f"72 {y} m 432 {y} l S" for y in (720, 690, 630)) + " ".join(
+        f" {x} 630 m {x} 720 l S" for x in (72, 192, 312, 432)
+    )
     text = pdf.convert(printed([*cells, *prose(580, *SENTENCES)], draws=grid))["text"]
     assert "| North | 1,530 | 12 |\n| South | 1,253 | 9 |\n| All | 2,783 | 21 |" in text
 
@@ -202,7 +218,11 @@ def test_a_caption_and_notes_across_a_ruled_table_are_paragraphs_and_its_next_pa
     first = page(("Site", "Old", "New"), ("North", "12", "9"), ("South", "na", "7"))
     second = page(("West", "3", "4"), ("East", "5", "6"), ("All", "20", "26"))
     notes = [(80, 616, 9, "na: no door"), (80, 598, 9, "Source: yard book")]
-    grid = boxed((72, 690, 300, 20), (72, 592, 300, 38), *((72 + 100 * n, 670 - 20 * at, 100, 20) for at in range(3) for n in range(3)))  # fmt: skip
+    grid = boxed(
+        (72, 690, 300, 20),
+        (72, 592, 300, 38),
+        *((72 + 100 * n, 670 - 20 * at, 100, 20) for at in range(3) for n in range(3)),
+    )
     text = pdf.convert(printed([*first, *notes], draws=grid))["text"]
     table = "| Site | Old | New |\n| --- | --- | --- |\n| North | 12 | 9 |\n| South | na | 7 |"
     assert text == f"Doors of the dock in 2030 and 2031\n\n{table}\n\nna: no door Source: yard book"
@@ -215,7 +235,11 @@ def test_a_box_of_prose_is_a_quotation_and_a_paragraph_where_time_for_ruled_tabl
     monkeypatch: pytest.MonkeyPatch, seconds: float, quoted: str
 ) -> None:
     monkeypatch.setattr(pdf, "SECONDS", seconds)
-    tips = ("Count the keys before the night shift begins,", "and tell the guard at once when one of them", "is not on its hook. Never lend a key.")  # fmt: skip
+    tips = (
+        "Count the keys before the night shift begins,",
+        "and tell the guard at once when one of them",
+        "is not on its hook. Never lend a key.",
+    )
     lines = [(80, 685, 11, "Practice tips:"), *((94, 664 - 16 * n, 11, text) for n, text in enumerate(tips))]
     frame = boxed((72, 600, 400, 80), (72, 680, 400, 20), (90, 600, 382, 80))
     answer = pdf.convert(printed([*prose(740, *SENTENCES), *lines, *prose(560, *SENTENCES)], draws=frame))
@@ -250,7 +274,11 @@ def test_a_table_without_lines_is_named_as_guessed_with_its_page() -> None:
 
 
 def test_a_print_header_that_looks_like_a_table_is_left_out() -> None:
-    head = [(72 + 160 * c, 780 - 14 * n, 9, text) for n, row in enumerate((("Agency", "Handbook", "Rev 3"), ("Part", "Chapter", "Page 1"))) for c, text in enumerate(row)]  # fmt: skip
+    head = [
+        (72 + 160 * c, 780 - 14 * n, 9, text)
+        for n, row in enumerate((("Agency", "Handbook", "Rev 3"), ("Part", "Chapter", "Page 1")))
+        for c, text in enumerate(row)
+    ]
     answer = pdf.convert(printed(*([*head, *prose(700, *SENTENCES)] for _ in range(3))))
     assert answer["tables"] == []
     assert "Agency" not in answer["text"]
@@ -275,10 +303,19 @@ def test_moved_text_fields_and_drawn_boxes_of_word_are_read_once() -> None:
         "http://schemas.microsoft.com/office/word/2010/wordprocessingShape",
         "urn:schemas-microsoft-com:vml",
     )
-    said = lambda text: f"<w:r><w:t xml:space='preserve'>{text}</w:t></w:r>"
-    box = lambda text: f"<w:txbxContent><w:p>{said(text)}</w:p></w:txbxContent>"
-    drawn = lambda text: f"<w:drawing><wps:wsp><wps:txbx>{box(text)}</wps:txbx></wps:wsp></w:drawing>"
-    either = lambda text, fallback: f"<w:r><mc:AlternateContent><mc:Choice>{drawn(text)}</mc:Choice>{fallback}</mc:AlternateContent></w:r>"  # fmt: skip
+
+    def said(text):
+        return f"<w:r><w:t xml:space='preserve'>{text}</w:t></w:r>"
+
+    def box(text):
+        return f"<w:txbxContent><w:p>{said(text)}</w:p></w:txbxContent>"
+
+    def drawn(text):
+        return f"<w:drawing><wps:wsp><wps:txbx>{box(text)}</wps:txbx></wps:wsp></w:drawing>"
+
+    def either(text, fallback):
+        return f"<w:r><mc:AlternateContent><mc:Choice>{drawn(text)}</mc:Choice>{fallback}</mc:AlternateContent></w:r>"
+
     known = f"<mc:Fallback><w:pict><v:oval><v:textbox>{box('Both ways.')}</v:textbox></v:oval></w:pict></mc:Fallback>"
     body = [
         f"<w:moveFrom>{said('It was here. ')}</w:moveFrom>{said('Stays. ')}",
@@ -295,13 +332,21 @@ def test_moved_text_fields_and_drawn_boxes_of_word_are_read_once() -> None:
     parts["word/document.xml"] = f"<w:document {spaces}><w:body>{paragraphs}</w:body></w:document>"
     text = word.convert(uploads.zipped(parts))["text"]
     assert [line for line in text.split("\n") if line] == [
-        "Stays.", "It is here now. Table 3", "Alone.", "Drawn alone.", "Picture.", "In the choice.", "Nothing.", "No fallback.",
-        "Known.", "Both ways.",
-    ]  # fmt: skip
+        "Stays.",
+        "It is here now. Table 3",
+        "Alone.",
+        "Drawn alone.",
+        "Picture.",
+        "In the choice.",
+        "Nothing.",
+        "No fallback.",
+        "Known.",
+        "Both ways.",
+    ]
 
 
 def test_a_list_in_a_list_of_a_cell_begins_on_a_line_of_its_own() -> None:
-    html = "<table><tr><th>Step</th></tr><tr><td><ul><li>Gate<ul><li>Lock</li></ul></li><li>Yard</li></ul></td></tr></table>"
+    html = "<table><tr><th>Step</th></tr><tr><td><ul><li>Gate<ul><li>Lock</li></ul></li><li>Yard</li></ul></td></tr></table>"  # noqa: E501
     text, _, _ = markdown(html, TakenPictures())
     assert "| • Gate<br>• Lock<br>• Yard |" in text
 
@@ -323,14 +368,31 @@ def test_rows_of_a_guessed_table_that_stand_apart_are_rows_and_prose_is_not() ->
 
 def test_the_original_of_word_shows_the_numbers_of_its_lists() -> None:
     space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-    level = lambda n, form, text: f'<w:lvl w:ilvl="{n}"><w:start w:val="1"/><w:numFmt w:val="{form}"/><w:lvlText w:val="{text}"/></w:lvl>'  # fmt: skip
-    abstract = f'<w:abstractNum w:abstractNumId="0">{level(0, "decimal", "%1.")}{level(1, "lowerLetter", "%1.%2)")}</w:abstractNum>'
-    again = '<w:num w:numId="2"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num>'
+
+    def level(n, form, text):
+        return f'<w:lvl w:ilvl="{n}"><w:start w:val="1"/><w:numFmt w:val="{form}"/><w:lvlText w:val="{text}"/></w:lvl>'
+
+    abstract = (
+        "<w:abstractNum "
+        f'w:abstractNumId="0">{level(0, "decimal", "%1.")}{level(1, "lowerLetter", "%1.%2)")}</w:abstractNum>'
+    )
+    again = (
+        '<w:num w:numId="2"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride '
+        'w:val="1"/></w:lvlOverride></w:num>'
+    )
     numbering = (
         f'<w:numbering {space}>{abstract}<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>{again}</w:numbering>'
     )
-    item = lambda text, n, depth: f'<w:p><w:pPr><w:numPr><w:ilvl w:val="{depth}"/><w:numId w:val="{n}"/></w:numPr></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'  # fmt: skip
-    body = "".join(item(*each) for each in (("Call", 1, 0), ("Desk", 1, 1), ("Gate", 1, 1), ("Write", 1, 0), ("Begin", 2, 0)))  # fmt: skip
+
+    def item(text, n, depth):
+        return (
+            f'<w:p><w:pPr><w:numPr><w:ilvl w:val="{depth}"/><w:numId '
+            f'w:val="{n}"/></w:numPr></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
+        )
+
+    body = "".join(
+        item(*each) for each in (("Call", 1, 0), ("Desk", 1, 1), ("Gate", 1, 1), ("Write", 1, 0), ("Begin", 2, 0))
+    )
     document = f"<w:document {space}><w:body>{body}<w:p><w:r><w:t>End</w:t></w:r></w:p></w:body></w:document>"
     raw = uploads.zipped({"word/document.xml": document, "word/numbering.xml": numbering})
     shown = [node[2][0] for node in original_worker._blocks(raw)]
@@ -472,7 +534,11 @@ def test_numbers_in_a_text_box_count_and_its_plain_lines_stay_paragraphs() -> No
         paragraph = frame.paragraphs[0] if n == 0 else frame.add_paragraph()
         paragraph.text = text
         if n:
-            paragraph._p.get_or_add_pPr().append(paragraph._p.makeelement("{http://schemas.openxmlformats.org/drawingml/2006/main}buAutoNum", {"type": "arabicPeriod"}))  # fmt: skip
+            paragraph._p.get_or_add_pPr().append(
+                paragraph._p.makeelement(
+                    "{http://schemas.openxmlformats.org/drawingml/2006/main}buAutoNum", {"type": "arabicPeriod"}
+                )
+            )
     assert (
         slides.convert(saved(show))["text"] == "## Slide 1\n\nBefore you start\n\n1. Lock the door\n2. Chock the wheel"
     )
@@ -505,7 +571,8 @@ def test_sheets_show_values_as_the_program_does_and_name_what_is_not_there() -> 
     notes.add_image(picture, "A3")
     answer = sheets.convert(saved(book))
     assert answer["text"].startswith(
-        "## Limits\n\nLimits per role\n\n| Role | Share | From |\n| --- | --- | --- |\n| Clerk\\|Lead | 25% | 2026-01-02 |"
+        "## Limits\n\nLimits per role\n\n| Role | Share | From |\n| --- | --- | --- |\n| Clerk\\|Lead | 25% | "
+        "2026-01-02 |"
     )
     assert "Two<br>lines" not in answer["text"].split("\n")[2]
     assert "1,500.50 €" in answer["text"]
@@ -529,7 +596,8 @@ def test_a_word_file_names_its_comments_and_tracked_changes() -> None:
         b"<w:p><w:r><w:t>Report", b'<w:p><w:ins w:id="1"><w:r><w:t>Now. </w:t></w:r></w:ins><w:r><w:t>Report', 1
     )
     files["word/comments.xml"] = (
-        b'<w:comments xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:comment w:id="0"/></w:comments>'
+        b'<w:comments xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:comment '
+        b'w:id="0"/></w:comments>'
     )
     answer = word.convert(uploads.zipped(files))
     assert "Now. Report a lost badge" in answer["text"]

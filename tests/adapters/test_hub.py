@@ -1,5 +1,6 @@
-"""Models of sentence-transformers from a folder: batches, windows, devices, training. The model is made on the spot, with
-random weights. Whatever needs torch stands here: importing it takes eight CPU seconds, in one process of tests."""
+"""Models of sentence-transformers from a folder: batches, windows, devices, training. The model is made on the spot,
+with random weights. Whatever needs torch stands here: importing it takes eight CPU seconds, in one process of
+tests."""
 
 from __future__ import annotations
 

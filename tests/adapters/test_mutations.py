@@ -1,4 +1,6 @@
-"""Mutated office files through the real readers: each ends as a text or as one sentence, and none holds up the others."""
+"""Mutated office files through the real readers: each ends as a text or as one sentence, and none holds up the
+others.
+"""
 
 from __future__ import annotations
 

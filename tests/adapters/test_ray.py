@@ -128,7 +128,9 @@ def test_paid_endpoints_are_asked_from_here(app: App) -> None:
 
 
 def real_app(home: Path) -> App:
-    """Some documents of the starter knowledge base, for the bundled model; under these titles no vector comes along with them."""
+    """Some documents of the starter knowledge base, for the bundled model; under these titles no vector comes along
+    with them.
+    """
     app = build(load({}, home=home, **AT_ONCE))
     app.platform.workspace.create()
     if not app.knowledge.repository.head():

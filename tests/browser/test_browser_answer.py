@@ -1,4 +1,6 @@
-"""The answer above the hits in a real browser: on a button or always, after the hits, with links, and with what was withheld."""
+"""The answer above the hits in a real browser: on a button or always, after the hits, with links, and with what was
+withheld.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Facts that disagree, in a real browser: seen while typing, beside the edited line, and in the list; settled with a reason."""
+"""Facts that disagree, in a real browser: seen while typing, beside the edited line, and in the list; settled with a
+reason.
+"""
 
 from __future__ import annotations
 

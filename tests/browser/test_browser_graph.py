@@ -23,7 +23,7 @@ pytestmark = pytest.mark.browser
 STAGE = "[...document.querySelectorAll('*')].map((node) => node.shadowRoot?.querySelector('.stage')).find(Boolean)"
 READY = f"() => Boolean(({STAGE})?.network)"
 PLACE = f"""(id) => {{ const stage = {STAGE}, box = stage.getBoundingClientRect(), at = stage.network.canvasToDOM(stage.network.getPositions([id])[id]);
-  return [box.x + at.x, box.y + at.y]; }}"""
+  return [box.x + at.x, box.y + at.y]; }}"""  # noqa: E501
 QUERY = "how+long+do+we+keep+SAR+records"
 
 
@@ -214,5 +214,8 @@ def test_hostile_titles_run_nowhere(chromium: Any, own_app: App, tmp_path: Path)
             expect(screen.page.locator("aside.side h2")).to_contain_text(f"Hostile {n} ")
             point_at(screen, f"document:HOSTILE-{n}", f"Hostile {n} <")
         assert screen.page.evaluate("window.__pwned") is None
-        elements = f"[...({STAGE}).getRootNode().querySelectorAll('script, img, iframe, svg, style ~ style, object, form')].length"
+        elements = (
+            f"[...({STAGE}).getRootNode().querySelectorAll('script, img, iframe, svg, style ~ style, object, "
+            "form')].length"
+        )
         assert screen.page.evaluate(elements) == 0

@@ -20,7 +20,10 @@ pytestmark = pytest.mark.browser
 
 QUERY = "how long do we keep SAR records"
 ROOT = "[...document.querySelectorAll('*')].find((node) => node.shadowRoot?.querySelector('.board')).shadowRoot"
-ORDER = "(n) => [...%s.querySelectorAll(`[data-key='column-${n}'] article`)].map((node) => node.getAttribute('data-key')).join()"
+ORDER = (
+    "(n) => [...%s.querySelectorAll(`[data-key='column-${n}'] article`)].map((node) => "
+    "node.getAttribute('data-key')).join()"
+)
 
 
 @pytest.fixture
@@ -43,7 +46,11 @@ def run(screen: browser.Screen, query: str) -> None:
     """Run a query as a person would, until its hits are drawn."""
     screen.key("playground_q").locator("textarea").fill(query)
     screen.key("playground_q").locator("textarea").press("Control+Enter")
-    drawn = "(query) => { const root = [...document.querySelectorAll('*')].map((node) => node.shadowRoot?.querySelector('.board')).find(Boolean); return root && root.getAttribute('data-query') === query && root.querySelector('article'); }"
+    drawn = (
+        "(query) => { const root = [...document.querySelectorAll('*')].map((node) => "
+        "node.shadowRoot?.querySelector('.board')).find(Boolean); return root && root.getAttribute('data-query') "
+        "=== query && root.querySelector('article'); }"
+    )
     screen.page.wait_for_function(drawn, arg=query, polling="raf")
     screen.settle()
 

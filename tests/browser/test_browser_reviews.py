@@ -172,13 +172,16 @@ def furnished(app: App) -> int:
     edited = text.replace("5 years", "7 years").replace("owner: Mei-Lin Chao", "owner: Grant Sorensen")
     files = {
         PATH: edited.encode(),
-        "finance/compliance/records.md": b"---\ntitle: Keeping records\nowner: Grant Sorensen\n---\n\n# Keeping records\n\nRecords are kept where the auditor finds them, for as long as the [retention table](retention.md) says.\n",
+        "finance/compliance/records.md": b"---\ntitle: Keeping records\nowner: Grant Sorensen\n---\n\n# Keeping "
+        b"records\n\nRecords are kept where the auditor finds them, for as long as "
+        b"the [retention table](retention.md) says.\n",
     }
     change = app.reviews.changes.propose(
         author,
         "Keep SAR records for seven years",
         files,
-        "The examiner asked for **seven years** in the letter of 3 November.\n\n- the retention table changes\n- a page on keeping records is new",
+        "The examiner asked for **seven years** in the letter of 3 November.\n\n- the retention table changes\n- a "
+        "page on keeping records is new",
     )
     app.reviews.changes.submit(author, change.id)
     comment = app.reviews.discussion.comment(

@@ -1,4 +1,6 @@
-"""The tours of the sample, walked in a real browser: every step opens its page and says what to look at; and the way out of it."""
+"""The tours of the sample, walked in a real browser: every step opens its page and says what to look at; and the way
+out of it.
+"""
 
 from __future__ import annotations
 

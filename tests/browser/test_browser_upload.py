@@ -18,10 +18,14 @@ pytestmark = pytest.mark.browser
 
 GOOD = (
     "---\nid: IT-SOP-900\ntitle: Replace a lost badge\ndoc_type: sop\nowner: Facilities\nreview_due: 2030-11-01\n"
-    "answers:\n  - How do I replace a lost badge?\n---\n# Replace a lost badge\n\nReport the loss within **2 hours**.\n\n"
+    "answers:\n  - How do I replace a lost badge?\n---\n# Replace a lost badge\n\nReport the loss within **2 "
+    "hours**.\n\n"
     "## Desks\n\n| Site | Hours |\n|---|---|\n| CMH2 | 06:00 to 22:00 |\n| RNO1 | 24 hours |\n"
 )
-BAD = "---\ntitle: Badge printers\nreview_due: soon\n---\n# Badge printers\n\n### Ribbon\n\nOrder from [stores](stores.md).\n"
+BAD = (
+    "---\ntitle: Badge printers\nreview_due: soon\n---\n# Badge printers\n\n### Ribbon\n\nOrder from "
+    "[stores](stores.md).\n"
+)
 
 
 @pytest.fixture(scope="module")

@@ -117,11 +117,17 @@ def test_a_browser_sends_the_persona_of_a_demo_once_and_again_when_it_changes(ch
         assert sent == ["POST /sign-in/persona persona=zoe", "POST /sign-in/persona persona=ann"]
 
 
-FOCUS = "() => { const at = document.querySelector('#host').shadowRoot.activeElement; return at && (at.getAttribute('aria-label') || at.textContent); }"
-STYLED = "(css) => { const style = document.createElement('style'); style.textContent = css; document.querySelector('#host').shadowRoot.append(style); }"
+FOCUS = (
+    "() => { const at = document.querySelector('#host').shadowRoot.activeElement; return at && "
+    "(at.getAttribute('aria-label') || at.textContent); }"
+)
+STYLED = (
+    "(css) => { const style = document.createElement('style'); style.textContent = css; "
+    "document.querySelector('#host').shadowRoot.append(style); }"
+)
 
 
-COLUMNS = ("title", "typeName", "owner", "updated", "review", "sub", "type", "status", "fresh")  # fmt: skip
+COLUMNS = ("title", "typeName", "owner", "updated", "review", "sub", "type", "status", "fresh")
 ROW = {**dict.fromkeys(COLUMNS, ""), "updatedText": "", "reviewText": "", "search": "", "badges": [], "version": 1}
 
 
@@ -155,7 +161,10 @@ def test_a_thousand_documents_are_a_tree_of_folders_with_counts(chromium: Any) -
     rows = [{**ROW, "doc": f"d{n}", "title": f"D{n}", "folder": folders[n % 8]} for n in range(1200)]
     with browser.component(chromium, "library", "rows") as page:
         page.evaluate("show", {"rows": rows, "filters": [], "narrowed": {}})
-        tree = lambda: [line.replace("\n", " ") for line in page.locator(".tree button").all_inner_texts()]
+
+        def tree():
+            return [line.replace("\n", " ") for line in page.locator(".tree button").all_inner_texts()]
+
         assert [line.split() for line in tree()] == [["All", "documents1,200"], ["▸finance600"], ["▸it600"]]
         page.get_by_role("button", name="finance").click()
         assert [line.split() for line in tree()][1:4] == [["▾finance600"], ["a150"], ["b150"]]
@@ -173,7 +182,10 @@ def test_filtering_a_list_keeps_the_focus_and_counts_a_document_once(chromium: A
     many = {"href": "/documents", "title": "Many", "count": 42, "kind": "due", "folder": "hr", "search": "many"}
     rows = [due, {**due, "kind": "imported"}, many, {**many, "kind": "imported"}]
     with browser.component(chromium, "listing", "rows") as page:
-        titles = lambda: page.locator("li").all_inner_texts()
+
+        def titles():
+            return page.locator("li").all_inner_texts()
+
         page.evaluate("show", {"items": rows, "filters": [KIND, FOLDER], "words": "Filter", "empty": ""})
         assert page.locator("option").all_inner_texts() == ["Any folder", "hr (42)", "it (1)"]
         page.get_by_role("button", name="Imported 43").press("Enter")
@@ -372,9 +384,26 @@ def test_a_hit_takes_feedback_and_a_question_is_watched(chromium: Any) -> None:
 
 def test_a_finished_question_and_a_used_hit_are_told_once_and_only_with_consent(chromium: Any) -> None:
     asked = {"q": "labels", "filters": {}, "history": False}
-    passage = {"chunk": "c", "heading": [], "segments": [["Print them.", False, False]], "whole": None, "cut": [False, False], "place": {"doc": "d"}, "citation": "", "why": {"legs": [], "sentence": ""}}  # fmt: skip
+    passage = {
+        "chunk": "c",
+        "heading": [],
+        "segments": [["Print them.", False, False]],
+        "whole": None,
+        "cut": [False, False],
+        "place": {"doc": "d"},
+        "citation": "",
+        "why": {"legs": [], "sentence": ""},
+    }
     group = {"doc": "d", "title": "Labels", "type": "SOP", "badges": [], "about": "", "passages": [passage]}
-    found = {**dict.fromkeys(("query", "summary", "how", "notice", "advice"), ""), "fits": True, "facets": [], "stages": [], "warnings": [], "nearest": [], "groups": [group]}  # fmt: skip
+    found = {
+        **dict.fromkeys(("query", "summary", "how", "notice", "advice"), ""),
+        "fits": True,
+        "facets": [],
+        "stages": [],
+        "warnings": [],
+        "nearest": [],
+        "groups": [group],
+    }
     data = {"asked": asked, "found": found, "direct": None, "serial": "1", "placeholder": "Ask"}
     told: list[Any] = []
 

@@ -140,7 +140,8 @@ def test_rows_and_columns_are_added_and_removed_at_the_cursor(chromium: Any) -> 
         ("text/plain", "Who\tWhat\nAnn\ta|b\n", "| Who | What |\n| --- | ---- |\n| Ann | a\\|b |"),
         (
             "text/html",
-            "<h2>Steps</h2><p>Do <b>it</b> <a href='https://x.org/a'>now</a>.<script>window.bad = 1</script></p><ol><li>one<ul><li>deep</li></ul></li><li>two</li></ol>",
+            "<h2>Steps</h2><p>Do <b>it</b> <a href='https://x.org/a'>now</a>.<script>window.bad = "
+            "1</script></p><ol><li>one<ul><li>deep</li></ul></li><li>two</li></ol>",
             "## Steps\n\nDo **it** [now](https://x.org/a).\n\n1. one\n   - deep\n2. two",
         ),
         (
@@ -150,7 +151,8 @@ def test_rows_and_columns_are_added_and_removed_at_the_cursor(chromium: Any) -> 
         ),
         (
             "text/html",
-            "<p class='MsoListParagraph'>·   first</p><p class='MsoListParagraph'>2.  second</p><p><a href='javascript:bad()'>x</a></p>",
+            "<p class='MsoListParagraph'>·   first</p><p class='MsoListParagraph'>2.  second</p><p><a "
+            "href='javascript:bad()'>x</a></p>",
             "- first\n\n2. second\n\nx",
         ),
     ],
@@ -331,7 +333,7 @@ def test_the_preview_follows_by_line(chromium: Any) -> None:
                 """(words) => { const root = document.querySelector("#host").shadowRoot;
                     const box = root.querySelector(".preview").getBoundingClientRect();
                     const block = [...root.querySelectorAll(".preview p")].find((p) => p.textContent === words).getBoundingClientRect();
-                    return block.top >= box.top - 1 && block.bottom <= box.bottom + 1; }""",
+                    return block.top >= box.top - 1 && block.bottom <= box.bottom + 1; }""",  # noqa: E501
                 wanted,
             )
             assert shown, wanted

@@ -78,7 +78,9 @@ def test_huge_documents_are_drawn_in_part_and_say_so() -> None:
 
 @pytest.fixture
 def hostile_app(tmp_path: Path, request: pytest.FixtureRequest) -> App:
-    """Hostile documents and a hostile change. The quick suite has them in one text, on an index that costs nothing to build."""
+    """Hostile documents and a hostile change. The quick suite has them in one text, on an index that costs nothing to
+    build.
+    """
     app = settled(tmp_path / "kb")
     files = {f"it/hostile-{n}.md": document(n, payload) for n, payload in enumerate(PAYLOADS)}
     if request.node.callspec.id == "quick":
@@ -108,7 +110,9 @@ def proposed(app: App) -> None:
     )
     mallory, all_of_it = app.people.accounts.actor("mallory"), "\n\n".join(PAYLOADS)
     files = {"it/hostile-all.md": f"# Hostile\n\n{all_of_it}\n".encode(), "it/hostile-1.md": None}
-    change = app.reviews.changes.propose(mallory, "<script>window.__pwned=1</script> [x](javascript:window.__pwned=1)", files, all_of_it)  # fmt: skip
+    change = app.reviews.changes.propose(
+        mallory, "<script>window.__pwned=1</script> [x](javascript:window.__pwned=1)", files, all_of_it
+    )
     app.reviews.discussion.comment(mallory, change.id, all_of_it)
     body = f"{all_of_it}\n\n```suggestion\n<script>window.__pwned=1</script>\n```"
     app.reviews.discussion.comment(mallory, change.id, body, CommentPlace("it/hostile-all.md", 3))

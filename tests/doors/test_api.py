@@ -152,7 +152,10 @@ def test_a_merge_whose_server_died_between_git_and_the_database_is_answered_as_m
     number, changes = proposed(server, "fin/between.md", "# Between\n\nWords.\n")["id"], server.app.reviews.changes
     changes.submit(demo("author"), number)
     server.app.reviews.discussion.approve(demo("reviewer"), number)
-    merge = lambda: server.post(f"/changes/{number}/merge", {}, "reviewer", Idempotency_Key="between")
+
+    def merge():
+        return server.post(f"/changes/{number}/merge", {}, "reviewer", Idempotency_Key="between")
+
     with monkeypatch.context() as patch:
         patch.setattr(type(server.app.people.replies), "drop", lambda *_: None)
         patch.setattr(type(server.app.reviews.merger), "_record", lambda *_: 1 / 0)
@@ -199,10 +202,16 @@ def test_the_address_of_the_api_says_where_to_read_on(server: ApiServer) -> None
 def test_the_schema_has_the_limits_that_the_services_have(server: ApiServer) -> None:
     schemas = reference.document(server.api)["components"]["schemas"]
     limits = {
-        ("GapForm", "note"): MAX_NOTE, ("ProposalForm", "title"): MAX_TITLE, ("ProposalForm", "message"): MAX_TEXT,
-        ("EditForm", "title"): MAX_TITLE, ("EditForm", "message"): MAX_TEXT, ("MessageForm", "message"): MAX_TEXT,
-        ("CommentForm", "message"): MAX_TEXT, ("VerdictForm", "message"): MAX_TEXT, ("FileForm", "path"): MAX_PATH_BYTES,
-    }  # fmt: skip
+        ("GapForm", "note"): MAX_NOTE,
+        ("ProposalForm", "title"): MAX_TITLE,
+        ("ProposalForm", "message"): MAX_TEXT,
+        ("EditForm", "title"): MAX_TITLE,
+        ("EditForm", "message"): MAX_TEXT,
+        ("MessageForm", "message"): MAX_TEXT,
+        ("CommentForm", "message"): MAX_TEXT,
+        ("VerdictForm", "message"): MAX_TEXT,
+        ("FileForm", "path"): MAX_PATH_BYTES,
+    }
     for (form, field), most in limits.items():
         assert schemas[form]["properties"][field]["maxLength"] == most, (form, field)
     for form, schema in schemas.items():
@@ -213,7 +222,9 @@ def test_the_schema_has_the_limits_that_the_services_have(server: ApiServer) -> 
                 assert all({"maxLength", "enum", "pattern"} & set(kind) for kind in texts), (form, field)
     refused = server.post("/gaps", {"query": "Who?", "note": "x" * (MAX_NOTE + 1)})
     assert (refused.status_code, refused.json()["errors"][0]["where"]) == (422, "body.note")
-    for operation in (methods["post"] for methods in reference.document(server.api)["paths"].values() if "post" in methods):  # fmt: skip
+    for operation in (
+        methods["post"] for methods in reference.document(server.api)["paths"].values() if "post" in methods
+    ):
         assert "Idempotency-Key" in {parameter["name"] for parameter in operation["parameters"]}
 
 
@@ -242,7 +253,10 @@ def test_nobody_gets_in_without_a_token_that_counts(server: ApiServer, header: s
 
 def test_a_revoked_token_is_refused_at_the_next_request(server: ApiServer) -> None:
     secret, token = server.app.people.tokens.make(demo("author"), "short", "read")
-    ask = lambda: server.client.get("/search?q=cash", headers={"Authorization": f"Bearer {secret}"})
+
+    def ask():
+        return server.client.get("/search?q=cash", headers={"Authorization": f"Bearer {secret}"})
+
     assert ask().status_code == 200
     server.app.people.tokens.revoke(demo("author"), token.id)
     assert ask().status_code == 401
@@ -448,8 +462,18 @@ def test_what_is_not_there_and_what_cannot_be_read_are_problems(server: ApiServe
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"{", b"[]", b"\xff", b'{"query": "\\ud800"}', b'{"query": "a\\u0000b"}', b"[" * 100_000, b'{"query": "a", "x": 1}', b'{"query": 3}'],
-)  # fmt: skip
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"\xff",
+        b'{"query": "\\ud800"}',
+        b'{"query": "a\\u0000b"}',
+        b"[" * 100_000,
+        b'{"query": "a", "x": 1}',
+        b'{"query": 3}',
+    ],
+)
 def test_a_body_that_cannot_be_used_is_refused_with_a_sentence(server: ApiServer, body: bytes) -> None:
     headers = {"Authorization": f"Bearer {server.tokens['author']}", "Content-Type": "application/json"}
     answer = server.client.post("/gaps", content=body, headers=headers)
@@ -463,7 +487,9 @@ def test_a_body_that_is_too_long_is_not_read(server: ApiServer) -> None:
     assert answer.status_code == 413
 
 
-def test_a_fault_is_answered_without_its_reason_and_logged_with_the_id(server: ApiServer, monkeypatch: Any, caplog: Any) -> None:  # fmt: skip
+def test_a_fault_is_answered_without_its_reason_and_logged_with_the_id(
+    server: ApiServer, monkeypatch: Any, caplog: Any
+) -> None:
     monkeypatch.setattr(type(server.app.knowledge.gaps), "open", lambda *_: 1 / 0)
     answer = server.get("/gaps")
     assert answer.status_code == 500
@@ -503,7 +529,13 @@ def test_metrics_are_for_the_metrics_token_alone(tmp_path: Path) -> None:
     text = server.client.get("/metrics", headers={"Authorization": "Bearer scrape-me"}).text
     assert 'concord_http_requests_total{method="GET",route="/search",status="200"} 1.0' in text
     assert 'concord_http_requests_total{method="GET",route="/changes/{change}",status="404"} 1.0' in text
-    for name in ("concord_http_request_seconds_bucket", "concord_searches_total", 'concord_jobs{state="failed"} 0.0', "concord_index_age_seconds", "concord_documents 7.0"):  # fmt: skip
+    for name in (
+        "concord_http_request_seconds_bucket",
+        "concord_searches_total",
+        'concord_jobs{state="failed"} 0.0',
+        "concord_index_age_seconds",
+        "concord_documents 7.0",
+    ):
         assert name in text, name
     for name in ("concord_disk_free_bytes", "concord_memory_bytes", "concord_sign_in_failures 0.0"):
         assert name in text, name
@@ -561,7 +593,12 @@ def test_the_examples_of_the_docs_work(tmp_path: Path) -> None:
     blocks = re.findall(r"^```bash\n(.*?)^```", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 5
     with listening(server) as address:
-        given = {"CONCORD": address, "TOKEN": server.tokens["author"], "REVIEWER": server.tokens["reviewer"], "METRICS": "scrape-me"}  # fmt: skip
+        given = {
+            "CONCORD": address,
+            "TOKEN": server.tokens["author"],
+            "REVIEWER": server.tokens["reviewer"],
+            "METRICS": "scrape-me",
+        }
         for block in blocks:
             done = subprocess.run(
                 ["bash", "-euo", "pipefail", "-c", block], capture_output=True, text=True, env={**os.environ, **given}

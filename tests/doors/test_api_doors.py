@@ -103,7 +103,13 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> ApiServer:
     """A workspace with a change, a gap, a query set, two runs and a job."""
     server = served(tmp_path_factory.mktemp("doors") / "home")
     app, author = server.app, demo("author")
-    put(app, {"fin/ctr.md": "---\nid: BSA-1\ntitle: Currency reports\nowner: Mei\ntags: [cash]\n---\n# Currency reports\n\nFile Form 112 for cash over $10,000. See [SAR](sar.md).\n"})  # fmt: skip
+    put(
+        app,
+        {
+            "fin/ctr.md": "---\nid: BSA-1\ntitle: Currency reports\nowner: Mei\ntags: [cash]\n---\n# Currency "
+            "reports\n\nFile Form 112 for cash over $10,000. See [SAR](sar.md).\n"
+        },
+    )
     app.index.builder.build(app.platform.settings.profile())
     app.reviews.changes.propose(author, "Drawers", {"fin/drawers.md": b"# Drawers\n\nCount twice.\n"}, "Asked often")
     app.reviews.changes.submit(author, 1)

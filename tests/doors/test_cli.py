@@ -354,7 +354,10 @@ def test_a_command_imports_only_what_it_needs(kb_home: Path) -> None:
     assert listed
     own = {"core", "core.errors", *(f"core.entrypoints{name}" for name in ("", ".cli", ".rooms"))}
     assert {name for name in of_help if name.startswith("core")} == own
-    big = "numpy pyarrow duckdb lancedb onnxruntime scipy numba pandas pydantic torch xgboost networkx rapidfuzz streamlit"
+    big = (
+        "numpy pyarrow duckdb lancedb onnxruntime scipy numba pandas pydantic torch xgboost networkx rapidfuzz "
+        "streamlit"
+    )
     assert not {*big.split(), "sqlalchemy", "yaml", "git"}.intersection(of_help)
     assert not {
         *big.split(),

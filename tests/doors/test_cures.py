@@ -1,4 +1,6 @@
-"""Every refusal leads on: a command at the terminal, a link on a page, fields for programs, one sentence for assistants."""
+"""Every refusal leads on: a command at the terminal, a link on a page, fields for programs, one sentence for
+assistants.
+"""
 
 from __future__ import annotations
 
@@ -132,8 +134,11 @@ def test_the_problem_detail_has_the_cure(tmp_path: Path) -> None:
     api = served(tmp_path / "home")
     missing = api.get("/changes/4711").json()
     assert missing["cure"] == {
-        "action": "open", "does": "View all changes", "url": "/reviews", "command": "python -m core change list",
-    }  # fmt: skip
+        "action": "open",
+        "does": "View all changes",
+        "url": "/reviews",
+        "command": "python -m core change list",
+    }
     assert missing["detail"] == "There is no change 4711. View all changes on the Reviews page."
     unknown = "/search?q=form&profile=windows"
     assert api.get(unknown, "author").json()["cure"] == {"action": "reindex", "does": "Build the index", "ask": "admin"}

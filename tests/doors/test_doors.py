@@ -1,4 +1,6 @@
-"""Who may do what, through which door: every use case is marked, every command is a record, pages and routes have a row here; all are tried as every role."""
+"""Who may do what, through which door: every use case is marked, every command is a record, pages and routes have a
+row here; all are tried as every role.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,21 @@ ADAPTERS = {
 
 ROUTES = {"/api/health": ANYONE, "/api/codemirror.js": ANYONE}
 ROUTES["/pictures/{blob}/{name}"] = ANYONE  # who has a session; see the test of its pictures
-ROUTES |= dict.fromkeys(("/sign-in", "/sign-out", "/sign-in/look.css", "/sign-in/concord.svg", "/sign-in/provider", "/sign-in/first", "/sign-in/password", "/sign-in/lost", "/sign-in/persona", "/oauth2callback"), SIGN_IN)  # fmt: skip
+ROUTES |= dict.fromkeys(
+    (
+        "/sign-in",
+        "/sign-out",
+        "/sign-in/look.css",
+        "/sign-in/concord.svg",
+        "/sign-in/provider",
+        "/sign-in/first",
+        "/sign-in/password",
+        "/sign-in/lost",
+        "/sign-in/persona",
+        "/oauth2callback",
+    ),
+    SIGN_IN,
+)
 ROUTES["/unsubscribe"] = SIGN_IN  # the signed token of a link says who they are
 ASKED_ELSEWHERE = {
     "read documents": ANYONE,
@@ -377,7 +393,11 @@ def test_what_components_ask_is_asked_of_every_role_and_closed_to_programs(
     program = doors_app.people.tokens.make(demo("admin"), "tests", "review")[0]
     client = TestClient(routes.API)
     for each in of_module("pages.ui.server.operations"):
-        given = {"params": {"q": "cash"} if each.form else {}} if each.verb == "GET" else {"json": {"setup": {}} if "playground" in each.path else {}}  # fmt: skip
+        given = (
+            {"params": {"q": "cash"} if each.form else {}}
+            if each.verb == "GET"
+            else {"json": {"setup": {}} if "playground" in each.path else {}}
+        )
         for who, secret in {**strangers_and_roles(), "program": program}.items():
             answer = client.request(each.verb, each.path, headers={"Authorization": f"Bearer {secret}"}, **given)
             check_answer((each.path, who), needed(each), answer.status_code)

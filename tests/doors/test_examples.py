@@ -1,4 +1,5 @@
-"""The example of every command and operation runs: as the lowest role that may, on a copy of the starter knowledge base.
+"""The example of every command and operation runs: as the lowest role that may, on a copy of the starter knowledge
+base.
 
 The reference pages show the same examples. A new use case brings its own and is tried here without another line.
 """

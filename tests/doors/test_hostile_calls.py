@@ -1,4 +1,6 @@
-"""Texts and bodies that mean harm, through the doors of programs: the HTTP API and MCP. Each gets an answer, none costs the server much."""
+"""Texts and bodies that mean harm, through the doors of programs: the HTTP API and MCP. Each gets an answer, none
+costs the server much.
+"""
 
 from __future__ import annotations
 

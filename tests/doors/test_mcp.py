@@ -114,7 +114,9 @@ READ = sdk_tools.func_metadata
 
 
 def _read_once(function: Callable[..., Any], **given: Any) -> Any:
-    """The forms of all tools are two thirds of building a server, 47 ms; those of one process of tests are read once."""
+    """The forms of all tools are two thirds of building a server, 47 ms; those of one process of tests are read
+    once.
+    """
     if (key := f"{function.__name__} {inspect.signature(function)} {given}") not in FORMS:
         FORMS[key] = READ(function, **given)
     return FORMS[key]
@@ -635,9 +637,10 @@ def test_a_commit_of_many_documents_is_listed_as_far_as_the_budget_goes(kb_app: 
 
 def test_a_gap_is_reported_under_the_name_of_the_token(small: App) -> None:
     text, _ = small.people.tokens.make(demo("author"), "assistant", "propose")
-    work = lambda client: client.call_tool(
-        "report_gap", {"question": "Who feeds the giraffe?", "note": "asked in chat"}
-    )
+
+    def work(client):
+        return client.call_tool("report_gap", {"question": "Who feeds the giraffe?", "note": "asked in chat"})
+
     reply = over_http(small, text, work)
     assert reply.content[0].text.startswith(f"Kept as gap {reply.structured_content['id']}.")
     assert [gap.query for gap in small.knowledge.gaps.open(demo("author"))] == ["Who feeds the giraffe?"]
@@ -654,9 +657,10 @@ def test_a_proposed_change_goes_through_review_to_a_merge_by_people(small: App) 
         demo("admin"), NewAccount("helper", "Helper", "helper@example.org", "reviewer", kind="agent")
     )
     text, _ = small.people.tokens.make(demo("admin"), "assistant", "propose", account="helper")
-    work = lambda client: client.call_tool(
-        "propose_change", {"title": "Say always", "edits": [EDIT], "why": "A caller asked."}
-    )
+
+    def work(client):
+        return client.call_tool("propose_change", {"title": "Say always", "edits": [EDIT], "why": "A caller asked."})
+
     draft = over_http(small, text, work)
     reply = draft.structured_content
     assert (reply["state"], reply["documents"]) == ("draft", [{"kind": "edited", "path": "it/vpn.md"}])

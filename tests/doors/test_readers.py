@@ -83,7 +83,10 @@ DUE = "owner: Jonas Mbeki\nreview_due: 2020-01-01\n"
 OWN = (
     f"---\nid: HID-2\ntitle: Own list\n{DUE}readers: [author2, reviewer2]\n---\n# Own list\n\nBeryllsatz stands here.\n"
 )
-LATE = f"---\nid: HID-3\ntitle: Karneol\n{DUE}answers: [How late may a form be?]\n---\n# Karneol\n\nForms come 3 days late.\n"
+LATE = (
+    f"---\nid: HID-3\ntitle: Karneol\n{DUE}answers: [How late may a form be?]\n---\n# Karneol\n\nForms come 3 "
+    "days late.\n"
+)
 POLICY = "rules: []\nreaders:\n  quarzpfad/: [author2, reviewer2]\n  fin/: [everyone]\nadmins_read: false\n"
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
@@ -96,7 +99,9 @@ MERGED, OPENED = 2, 3  # changes of the hidden folder
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> App:
-    """Hidden documents with everything that can hang on one: changes, comments, feedback, questions, pins, watches, runs, jobs, mail."""
+    """Hidden documents with everything that can hang on one: changes, comments, feedback, questions, pins, watches,
+    runs, jobs, mail.
+    """
     return world(tmp_path_factory.mktemp("readers") / "home")
 
 
@@ -376,7 +381,9 @@ def given_away(app: App, actor: Actor, names: Iterable[str], known: Mapping[str,
 
 
 def test_no_use_case_gives_a_word_of_a_hidden_document(app: App) -> None:
-    """As an admin with cold caches, which all who may read the same share; then as every role, after a reader of the folder."""
+    """As an admin with cold caches, which all who may read the same share; then as every role, after a reader of the
+    folder.
+    """
     leaks = given_away(app, OUTSIDE[-1], filter(reading, use_cases()))
     inside = gone_through(app, INSIDE, filter(reading, use_cases()))
     seen = {word for _, typed, value in inside for word in found_in(value, typed)}
@@ -406,7 +413,9 @@ def gone_through(
 
 
 def outcome(method: Callable[..., Any], given: dict[str, Any], actor: Actor) -> Any:
-    """What a use case gives, or the sentence with which it refuses; nothing where it was called with what it cannot take."""
+    """What a use case gives, or the sentence with which it refuses; nothing where it was called with what it cannot
+    take.
+    """
     try:
         with reading_as(actor):
             return method(**given)
@@ -510,11 +519,15 @@ def test_no_count_differs_from_a_base_without_the_hidden_documents(app: App, bar
 # ---------------------------------------------------------------- the doors
 
 ELSEWHERE = {  # what is not tried here, and why
-    **dict.fromkeys(("init", "restore", "backup", "database move", "upgrade"), "whole workspaces, at the terminal of the machine"),
-    **dict.fromkeys(("mcp", "worker"), "they wait; the jobs of this workspace were done by a worker, tools are tried below"),
+    **dict.fromkeys(
+        ("init", "restore", "backup", "database move", "upgrade"), "whole workspaces, at the terminal of the machine"
+    ),
+    **dict.fromkeys(
+        ("mcp", "worker"), "they wait; the jobs of this workspace were done by a worker, tools are tried below"
+    ),
     "models fetch": "it asks a package registry",
     "eval beir": "it measures a workspace of its own",
-}  # fmt: skip
+}
 
 
 def teller(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[[str, str], str]:
@@ -718,7 +731,9 @@ def test_a_gap_is_for_the_readers_of_the_nearest_document_and_for_its_reporter(s
 
 
 def test_a_hidden_folder_and_one_that_never_was_refuse_a_document_in_the_same_words(spare: App) -> None:
-    """Where no hidden folder can lie, people begin folders; admins, who see the policy, and readers of all do so everywhere."""
+    """Where no hidden folder can lie, people begin folders; admins, who see the policy, and readers of all do so
+    everywhere.
+    """
     author, page = OUTSIDE[1], b"# New\n\nText.\n"
 
     def proposed(who: Actor, path: str) -> str:
@@ -741,7 +756,9 @@ def test_a_hidden_folder_and_one_that_never_was_refuse_a_document_in_the_same_wo
 
 
 def test_a_question_that_a_hidden_document_answers_too_is_no_example(spare: App) -> None:
-    """Its best answer may be read; and the words of a question decide nothing, so they tell no title that was guessed."""
+    """Its best answer may be read; and the words of a question decide nothing, so they tell no title that was
+    guessed.
+    """
     sets, profile = spare.evaluation.querysets, spare.platform.settings.profile().name
     asked = (Question("z1", "How long does it take?"), Question("z2", "Who files form 111 of Zanzibarin?"))
     found = (Judgment("z1", "fin/ctr.md", grade=2), Judgment("z1", HIDDEN), Judgment("z2", "fin/sar.md"))
@@ -792,16 +809,52 @@ def test_a_change_of_the_policy_counts_at_the_next_call(tmp_path: Path) -> None:
 
 
 FAULTS = {  # a filter taken out, and the use cases that find it
-    "the index without what is hidden": ("core.services.people.readership.seen_by", lambda index, readable: index, ("search.", "playground.", "graph.")),
-    "the documents": ("core.services.knowledge.documents.Documents._shown", lambda self, documents: documents, ("knowledge.documents.",)),
-    "the changes": ("core.services.people.readership.Readership.sees_change", lambda self, row, seen: True, ("reviews.changes.",)),
-    "the query sets": ("core.services.evaluation.querysets.QuerySets.shown", lambda self, queryset: queryset, ("evaluation.querysets.",)),
-    "the commits": ("core.curation.review.readers.Readable.edits", lambda self, edits: tuple(edits), ("knowledge.documents.",)),
-    "the audience of a cache": ("core.services.people.readership.Readership.audience", lambda self: "", ("evaluation.", "playground.examples.", "upload.")),
-    "the gaps": ("core.services.people.readership.Readership.sees_gap", lambda self, gap, seen: True, ("knowledge.gaps.",)),
-    "the commits of the audit": ("core.services.people.readership.Readership.sees_commit", lambda self, commit, seen: True, ("people.audit.",)),
-    "the log of deliveries": ("core.services.deliveries.board.DeliveryBoard._shown", lambda self, one: one, ("deliveries.",)),
-}  # fmt: skip
+    "the index without what is hidden": (
+        "core.services.people.readership.seen_by",
+        lambda index, readable: index,
+        ("search.", "playground.", "graph."),
+    ),
+    "the documents": (
+        "core.services.knowledge.documents.Documents._shown",
+        lambda self, documents: documents,
+        ("knowledge.documents.",),
+    ),
+    "the changes": (
+        "core.services.people.readership.Readership.sees_change",
+        lambda self, row, seen: True,
+        ("reviews.changes.",),
+    ),
+    "the query sets": (
+        "core.services.evaluation.querysets.QuerySets.shown",
+        lambda self, queryset: queryset,
+        ("evaluation.querysets.",),
+    ),
+    "the commits": (
+        "core.curation.review.readers.Readable.edits",
+        lambda self, edits: tuple(edits),
+        ("knowledge.documents.",),
+    ),
+    "the audience of a cache": (
+        "core.services.people.readership.Readership.audience",
+        lambda self: "",
+        ("evaluation.", "playground.examples.", "upload."),
+    ),
+    "the gaps": (
+        "core.services.people.readership.Readership.sees_gap",
+        lambda self, gap, seen: True,
+        ("knowledge.gaps.",),
+    ),
+    "the commits of the audit": (
+        "core.services.people.readership.Readership.sees_commit",
+        lambda self, commit, seen: True,
+        ("people.audit.",),
+    ),
+    "the log of deliveries": (
+        "core.services.deliveries.board.DeliveryBoard._shown",
+        lambda self, one: one,
+        ("deliveries.",),
+    ),
+}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -875,7 +928,9 @@ VOLATILE_WORDS = re.compile(r"\b[0-9a-f]{8,}\b|\d{4}-\d\d-\d\dT[\d:.+]+|(?<=seco
 
 @pytest.fixture
 def deaf(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An embedder that hears no difference between a word and its like: vectors know letters, whatever documents hold."""
+    """An embedder that hears no difference between a word and its like: vectors know letters, whatever documents
+    hold.
+    """
     query = HashEmbedder.query
     monkeypatch.setattr(HashEmbedder, "query", lambda self, text: query(self, blank(text)))
 

@@ -150,20 +150,54 @@ def given(scoped: ApiServer, actor: Actor) -> dict[str, Any]:
     app = scoped.app
     document = app.knowledge.documents.show("BSA-1")
     return {
-        "actor": actor, "name": "BSA-1", "document": document, "doc": "BSA-1", "number": 1, "account": "reviewer", "numbers": [1],
-        "query": ASKED, "question": ASKED, "yes": False, "about": "question", "ref": ASKED, "setup": Setup("Form 111", (COLUMN,)),
-        "column": Column("", COLUMN.config, "other"), "columns": (COLUMN,), "link": app.playground.notebook.history(demo("admin"))[0].link,
-        "profile": app.platform.settings.profile(), "as_of": "main", "when": app.knowledge.repository.head(), "commit": app.knowledge.repository.head(),
-        "step": app.knowledge.documents.history("BSA-1")[0].commit, "start": 0, "end": 5, "version": 1,
-        "source": "Form 111", "target": "Form 112", "kind": "md", "form": "jsonl", "index": app.search.searcher.index(), "blob": document.blob,
-        "hits": app.search.searcher.search(ASKED).hits, "report": lambda *_: None, "author": actor.person,
-        "model": "none", "server": "here", "purpose": "ask", "path": app.settings.home.with_name("written"),
-        "documents": [document], "folders": {"fin": "Mei"}, "steps": (),
-    }  # fmt: skip
+        "actor": actor,
+        "name": "BSA-1",
+        "document": document,
+        "doc": "BSA-1",
+        "number": 1,
+        "account": "reviewer",
+        "numbers": [1],
+        "query": ASKED,
+        "question": ASKED,
+        "yes": False,
+        "about": "question",
+        "ref": ASKED,
+        "setup": Setup("Form 111", (COLUMN,)),
+        "column": Column("", COLUMN.config, "other"),
+        "columns": (COLUMN,),
+        "link": app.playground.notebook.history(demo("admin"))[0].link,
+        "profile": app.platform.settings.profile(),
+        "as_of": "main",
+        "when": app.knowledge.repository.head(),
+        "commit": app.knowledge.repository.head(),
+        "step": app.knowledge.documents.history("BSA-1")[0].commit,
+        "start": 0,
+        "end": 5,
+        "version": 1,
+        "source": "Form 111",
+        "target": "Form 112",
+        "kind": "md",
+        "form": "jsonl",
+        "index": app.search.searcher.index(),
+        "blob": document.blob,
+        "hits": app.search.searcher.search(ASKED).hits,
+        "report": lambda *_: None,
+        "author": actor.person,
+        "model": "none",
+        "server": "here",
+        "purpose": "ask",
+        "path": app.settings.home.with_name("written"),
+        "documents": [document],
+        "folders": {"fin": "Mei"},
+        "steps": (),
+    }
 
 
 OTHERS = {  # use cases that mean something else by a name
-    **{f"evaluation.querysets.{each}": {"name": "cash"} for each in ("agreement", "export", "guidelines", "pool_summary", "problems", "show", "unmapped", "write")},
+    **{
+        f"evaluation.querysets.{each}": {"name": "cash"}
+        for each in ("agreement", "export", "guidelines", "pool_summary", "problems", "show", "unmapped", "write")
+    },
     "playground.grades.scores": {"columns": ()},
     "search.progress.of": {"generation": None},
     "playground.notebook.forget": {"name": "mine"},
@@ -171,7 +205,7 @@ OTHERS = {  # use cases that mean something else by a name
     "inbox.owners.by_table": {"text": "path,owner\nfin/ctr.md,Mei\n"},
     "reviews.changes.typed": {"path": "fin/ctr.md", "base": "main"},
     "platform.settings.prompt": {"name": "zero-shot"},
-}  # fmt: skip
+}
 NOT_HERE = {
     "search.answerer.answer",
     "knowledge.pictures.read",

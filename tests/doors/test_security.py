@@ -1,4 +1,6 @@
-"""Strangers at the server: foreign hosts and origins, closed routes, bodies that are too large, too deep or nonsense."""
+"""Strangers at the server: foreign hosts and origins, closed routes, bodies that are too large, too deep or
+nonsense.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,16 @@ DEMO, OWN = Settings(), "localhost:8501"
 NAMED = Settings(sign_in="local", hosts="concord.example.org", metrics_token="a-long-token")
 
 
-def status(settings: Settings, host: str, *, origin: str = "", kind: str = "http", method: str = "GET", path: str = "/", **more: str) -> int:  # fmt: skip
+def status(
+    settings: Settings,
+    host: str,
+    *,
+    origin: str = "",
+    kind: str = "http",
+    method: str = "GET",
+    path: str = "/",
+    **more: str,
+) -> int:
     """What a request gets: 200 where it reaches the app; a websocket that is closed before it is accepted, 403."""
     headers = {
         "host": host,
@@ -68,7 +79,14 @@ def test_a_demo_answers_only_to_this_machines_own_names(kind: str) -> None:
     refused = {"http": 421, "websocket": 403}[kind]
     for host in ("localhost:8501", "127.0.0.1:8501", "[::1]:8501", "LOCALHOST:8501"):
         assert status(DEMO, host, kind=kind) == 200
-    for host in ("evil.example:8501", "evil.example", "localhost", "localhost:8502", "127.0.0.2:8501", "localhost.evil.example:8501"):  # fmt: skip
+    for host in (
+        "evil.example:8501",
+        "evil.example",
+        "localhost",
+        "localhost:8502",
+        "127.0.0.2:8501",
+        "localhost.evil.example:8501",
+    ):
         assert status(DEMO, host, kind=kind) == refused, host
     for host in ("", "a b", "localhost:8501/x", "x@localhost:8501", "localhost:999999", "localhost:8501\r\nx: y"):
         assert status(DEMO, host, kind=kind) in (400, 403), host
@@ -106,7 +124,10 @@ def test_a_balancer_asks_for_health_by_any_name_and_gets_nothing_else() -> None:
 def test_metrics_are_closed_without_their_token() -> None:
     for path in ("/_stcore/metrics", "/base/_stcore/metrics", "/_stcore/agent/interact", "/_stcore/agent/openapi.json"):
         assert status(DEMO, OWN, path=path) == 404
-    ask = lambda token: status(NAMED, "concord.example.org", path="/_stcore/metrics", authorization=token)
+
+    def ask(token):
+        return status(NAMED, "concord.example.org", path="/_stcore/metrics", authorization=token)
+
     assert [ask(""), ask("Bearer no"), ask("Bearer a-long-token"), ask("Bearer ÿ")] == [401, 401, 200, 401]
 
 
@@ -191,7 +212,10 @@ def test_a_knob_that_a_component_turns_is_turned(served: Any) -> None:
 
 def test_strangers_learn_only_whether_the_app_is_up(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     client, app = served
-    said = lambda token: client.get("/api/health", headers={"Authorization": f"Bearer {token}"} if token else {}).json()
+
+    def said(token):
+        return client.get("/api/health", headers={"Authorization": f"Bearer {token}"} if token else {}).json()
+
     assert said("") == said("x.y") == said(direct.token(demo("reviewer"), 0)) == {"status": "ok"}
     assert said(direct.token(demo("admin"), 0))["commit"] == app.knowledge.repository.head()
 
@@ -300,24 +324,79 @@ def hostile(own: str) -> Iterator[bytes]:
         ):
             yield lines(f"{method} {path} HTTP/1.1", host)
     for path in (
-        "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/static/../../../core/settings.py", "/static/%2e%2e/x", "//etc/passwd",
-        "/app/static/..%2f..%2fREADME.md", "/_stcore/upload_file/../../x/..", "/media/..%5c..%5cx", "/component/x/../../y", "/%00",
-        "/%ff%fe", "/%", "/%zz", "/" + "a" * 20_000, "/" + "../" * 4000, "/api/v1/page/search?" + "q=a&" * 4000, "/api/v1/page/search?q=%ff%00", "/api/v1/page/search?" + "&" * 15_000,
-        "/api/v1/compare?q=" + "%27" * 400, "/_stcore/stream", "/_stcore/bidi-components/..%2f..%2fx", "/api/health?" + "x" * 16_300,
-        "http://evil.example/", "*", "", "/\u00e9", "/a\x00b", "/_stcore/metrics", "/_stcore/agent/mcp", "/oauth2callback?code=x", "/auth/logout", "/auth/login",
-    ):  # fmt: skip
+        "/../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/static/../../../core/settings.py",
+        "/static/%2e%2e/x",
+        "//etc/passwd",
+        "/app/static/..%2f..%2fREADME.md",
+        "/_stcore/upload_file/../../x/..",
+        "/media/..%5c..%5cx",
+        "/component/x/../../y",
+        "/%00",
+        "/%ff%fe",
+        "/%",
+        "/%zz",
+        "/" + "a" * 20_000,
+        "/" + "../" * 4000,
+        "/api/v1/page/search?" + "q=a&" * 4000,
+        "/api/v1/page/search?q=%ff%00",
+        "/api/v1/page/search?" + "&" * 15_000,
+        "/api/v1/compare?q=" + "%27" * 400,
+        "/_stcore/stream",
+        "/_stcore/bidi-components/..%2f..%2fx",
+        "/api/health?" + "x" * 16_300,
+        "http://evil.example/",
+        "*",
+        "",
+        "/\u00e9",
+        "/a\x00b",
+        "/_stcore/metrics",
+        "/_stcore/agent/mcp",
+        "/oauth2callback?code=x",
+        "/auth/logout",
+        "/auth/login",
+    ):
         yield lines(f"GET {path} HTTP/1.1", host, token)
     for headers in (
-        ("Host: a", "Host: b"), ("Host: ",), (), ("Host: [::", ), (host, "X: " + "y" * 70_000), (host, *(f"X-{n}: y" for n in range(500))), (host, "X: \xff\xfe"),
-        (host, "Cookie: _streamlit_user=" + "A" * 3000), (host, "Cookie: " + "a=b;" * 900), (host, "Authorization: Bearer \xff"), (host, "Authorization: " + "." * 5000),
-        (host, "Range: bytes=9-1"), (host, "Range: bytes=" + "0-1," * 500), (host, "Accept-Encoding: gzip;q=x"), (host, "If-None-Match: " + '"' * 900),
-        (host, "Transfer-Encoding: chunked", "Content-Length: 4"), (host, "Content-Length: -1"), (host, "Content-Length: 4, 5"), (host, "Expect: 200-maybe"), (host, "Upgrade: h2c"),
-    ):  # fmt: skip
+        ("Host: a", "Host: b"),
+        ("Host: ",),
+        (),
+        ("Host: [::",),
+        (host, "X: " + "y" * 70_000),
+        (host, *(f"X-{n}: y" for n in range(500))),
+        (host, "X: \xff\xfe"),
+        (host, "Cookie: _streamlit_user=" + "A" * 3000),
+        (host, "Cookie: " + "a=b;" * 900),
+        (host, "Authorization: Bearer \xff"),
+        (host, "Authorization: " + "." * 5000),
+        (host, "Range: bytes=9-1"),
+        (host, "Range: bytes=" + "0-1," * 500),
+        (host, "Accept-Encoding: gzip;q=x"),
+        (host, "If-None-Match: " + '"' * 900),
+        (host, "Transfer-Encoding: chunked", "Content-Length: 4"),
+        (host, "Content-Length: -1"),
+        (host, "Content-Length: 4, 5"),
+        (host, "Expect: 200-maybe"),
+        (host, "Upgrade: h2c"),
+    ):
         yield lines("GET /api/v1/page/search?q=a HTTP/1.1", *headers)
         yield lines("GET /search HTTP/1.1", *headers)
     for body in (
-        *DEEP, b"{", b"", b"\xff" * 500, b"[]", b"3", gzip.compress(b"x"), b"\x00" * 1000, b'"' * 5000, b'{"setup": 1}', b"9" * 9000, b" " * 1_100_000, b'{"a": 1e999}',
-    ):  # fmt: skip
+        *DEEP,
+        b"{",
+        b"",
+        b"\xff" * 500,
+        b"[]",
+        b"3",
+        gzip.compress(b"x"),
+        b"\x00" * 1000,
+        b'"' * 5000,
+        b'{"setup": 1}',
+        b"9" * 9000,
+        b" " * 1_100_000,
+        b'{"a": 1e999}',
+    ):
         for extra in (kind, "Content-Type: text/xml", f"{kind}\r\nContent-Encoding: gzip"):
             yield lines(
                 "POST /api/v1/page/playground HTTP/1.1", host, token, extra, f"Content-Length: {len(body)}", body=body
@@ -328,10 +407,21 @@ def hostile(own: str) -> Iterator[bytes]:
     for size in (1, 10, 100, 1000, 10_000):
         yield bytes(chance.randrange(256) for _ in range(size))
     for frame in (
-        b"\xff" * 100, b"\x82\xff" + b"\xff" * 8, b"\x82\x80\x00\x00\x00\x00", b"\x81\x85\x00\x00\x00\x00\xff\xff\xff\xff\xff", b"\x82\xfe\xff\xff\x00\x00\x00\x00" + b"\x00" * 65535,
-        b"\x82\xff\x00\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00\x00" + b"\x08" * 100_000, b"\x88\x80\x00\x00\x00\x00", b"\x89\xfe\x01\x00\x00\x00\x00\x00" + b"x" * 256, b"\x00\x80abcd", b"",
-        *(bytes((0x82, 0x80 | size, 0, 0, 0, 0)) + bytes(chance.randrange(256) for _ in range(size)) for size in (1, 5, 40, 100, 125)),
-    ):  # fmt: skip
+        b"\xff" * 100,
+        b"\x82\xff" + b"\xff" * 8,
+        b"\x82\x80\x00\x00\x00\x00",
+        b"\x81\x85\x00\x00\x00\x00\xff\xff\xff\xff\xff",
+        b"\x82\xfe\xff\xff\x00\x00\x00\x00" + b"\x00" * 65535,
+        b"\x82\xff\x00\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00\x00" + b"\x08" * 100_000,
+        b"\x88\x80\x00\x00\x00\x00",
+        b"\x89\xfe\x01\x00\x00\x00\x00\x00" + b"x" * 256,
+        b"\x00\x80abcd",
+        b"",
+        *(
+            bytes((0x82, 0x80 | size, 0, 0, 0, 0)) + bytes(chance.randrange(256) for _ in range(size))
+            for size in (1, 5, 40, 100, 125)
+        ),
+    ):
         yield handshake(own, f"http://{own}") + frame
 
 

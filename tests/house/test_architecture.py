@@ -84,7 +84,9 @@ def nodes_of(path: Path, *words: str) -> Iterable[ast.AST]:
 
 
 def running(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes below one, without what only a type checker sees: a name in an annotation is no dependency of the program."""
+    """The nodes below one, without what only a type checker sees: a name in an annotation is no dependency of the
+    program.
+    """
     for child in ast.iter_child_nodes(node):
         if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
             yield child
@@ -164,7 +166,9 @@ def door_of(part: str) -> str:
 
 
 def test_no_door_calls_the_module_of_another() -> None:
-    """What they share are the records and their JSON: the API and the tools know nothing of the command line, and it nothing of them."""
+    """What they share are the records and their JSON: the API and the tools know nothing of the command line, and it
+    nothing of them.
+    """
     doors = ROOT / "core" / "entrypoints"
     shared = {"contracts", "front_desk", "limits", "record", "refusals", "rooms"}
     for path in doors.rglob("*.py"):

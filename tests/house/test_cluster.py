@@ -113,7 +113,15 @@ def test_both_proxies_treat_people_the_same() -> None:
     """What decides where people go is word by word the same on one machine and in containers."""
     written = configuration(ports(Plan()), "/tmp/socket")
     kept = (ROOT / "deploy" / "cluster" / "haproxy.cfg").read_text()
-    for line in ("balance", "option httpchk", "retry-on", "http-request disable-l7-retry", "option redispatch", "retries", "timeout"):  # fmt: skip
+    for line in (
+        "balance",
+        "option httpchk",
+        "retry-on",
+        "http-request disable-l7-retry",
+        "option redispatch",
+        "retries",
+        "timeout",
+    ):
         assert sorted(x for x in written.splitlines() if x.strip().startswith(line)) == sorted(
             x for x in kept.splitlines() if x.strip().startswith(line)
         )
@@ -143,7 +151,13 @@ def test_the_example_environment_names_what_nodes_are_told_and_holds_no_secret(t
     assert {name for name in given if name.startswith("CONCORD_")} <= known
     told = environment(Plan(tmp_path), kept_secrets(tmp_path), "node-1")
     shared = {name for name in told if name.startswith(("CONCORD_", "AWS_"))}
-    assert shared - {"CONCORD_NODE", "CONCORD_THREADS", "AWS_EC2_METADATA_DISABLED", "CONCORD_MODELS", "CONCORD_CACHE"} <= set(given)  # fmt: skip
+    assert shared - {
+        "CONCORD_NODE",
+        "CONCORD_THREADS",
+        "AWS_EC2_METADATA_DISABLED",
+        "CONCORD_MODELS",
+        "CONCORD_CACHE",
+    } <= set(given)
     assert all("CHANGE-ME" in value for name, value in given.items() if "SECRET" in name or "PASSWORD" in name)
 
 
@@ -256,7 +270,14 @@ def test_a_passage_of_another_commit_is_mixed(repository: checks.RepositoryOnDis
 
 
 def test_a_node_that_answers_otherwise_differs() -> None:
-    answer = {"hits": [{"chunk": "a", "score": 1.0}], "confidence": 1, "fits": True, "commit": "c", "also": [], "warnings": []}  # fmt: skip
+    answer = {
+        "hits": [{"chunk": "a", "score": 1.0}],
+        "confidence": 1,
+        "fits": True,
+        "commit": "c",
+        "also": [],
+        "warnings": [],
+    }
     other = {**answer, "hits": [{"chunk": "a", "score": 1.0000001}]}
     fresh = {"answers": {"one": answer, "two": answer}}
     assert checks.differing(fresh, {"one": {**answer, "generation": 7}, "two": other}) == ["two"]
@@ -300,18 +321,39 @@ def report() -> dict[str, Any]:
     happened = [Happened(SCHEDULE[0].words, "node-2", 10.0, 14.0)]
     troubles = [Trouble(11.0, "ann", "merge", 0, "ConnectionResetError"), Trouble(300.0, "bob", "search", 503, "Down.")]
     return {
-        "people": 30, "rate": 50.0, "minutes": 10.0,
-        "merges": {"acknowledged": 12, "lost": 0, "not_in_main": 0, "not_in_database": 0, "without_text": 0, "twice": 0},
-        "searches": {"answered": 30_000, "per_second": 50.0, "gave_up": 4, "passages": 99, "mixed": 0, "ms": latency([0.01, 0.02])},
+        "people": 30,
+        "rate": 50.0,
+        "minutes": 10.0,
+        "merges": {
+            "acknowledged": 12,
+            "lost": 0,
+            "not_in_main": 0,
+            "not_in_database": 0,
+            "without_text": 0,
+            "twice": 0,
+        },
+        "searches": {
+            "answered": 30_000,
+            "per_second": 50.0,
+            "gave_up": 4,
+            "passages": 99,
+            "mixed": 0,
+            "ms": latency([0.01, 0.02]),
+        },
         "doings": {"merge": {"ms": latency([0.1])}},
         "freshness": {"p50": 3.0, "p95": 5.0, "max": 6.0},
         "errors": {"people": 1, "searches": 1, "listed": counted(troubles, happened)},
-        "faults": [{"words": one.words, "at": one.at, "again": one.again, "no_search": 0.4, "no_write": 2.0} for one in happened],
-        "no_search": 0.4, "no_write": 2.0, "stale": 0,
+        "faults": [
+            {"words": one.words, "at": one.at, "again": one.again, "no_search": 0.4, "no_write": 2.0}
+            for one in happened
+        ],
+        "no_search": 0.4,
+        "no_write": 2.0,
+        "stale": 0,
         "end": {"questions": 80, "differing": {"node-1": 0, "node-2": 0}, "doubled_chunks": 0},
         "settled_after": 2.0,
         "browsers": [{"did": 9, "failed": ["/search: late"]}],
-    }  # fmt: skip
+    }
 
 
 def test_a_report_says_what_was_seen_and_why() -> None:
@@ -327,7 +369,9 @@ def test_a_program_that_is_paused_hangs_with_all_it_started_and_goes_on() -> Non
     with subprocess.Popen([sys.executable, "-c", started], stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout
         child = int(program.stdout.readline())
-        state = lambda pid: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+        def state(pid):
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
         async def looked() -> list[str]:
             hanging = asyncio.create_task(faults._hang(program.pid, 300))
@@ -344,9 +388,15 @@ def test_a_program_that_is_paused_hangs_with_all_it_started_and_goes_on() -> Non
 
 @pytest.mark.parametrize(
     ("part", "name", "value"),
-    [("merges", "lost", 1), ("merges", "twice", 1), ("merges", "acknowledged", 0), ("searches", "mixed", 1),
-     ("end", "doubled_chunks", 1), ("end", "differing", {"node-1": 1})],
-)  # fmt: skip
+    [
+        ("merges", "lost", 1),
+        ("merges", "twice", 1),
+        ("merges", "acknowledged", 0),
+        ("searches", "mixed", 1),
+        ("end", "doubled_chunks", 1),
+        ("end", "differing", {"node-1": 1}),
+    ],
+)
 def test_only_a_walk_without_loss_is_clean(part: str, name: str, value: object) -> None:
     assert clean(report())
     spoilt = report()

@@ -1,4 +1,6 @@
-"""What deploy/ says is true of the code: settings, metrics and files that it names, and a backup that keeps what it promises."""
+"""What deploy/ says is true of the code: settings, metrics and files that it names, and a backup that keeps what it
+promises.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def text(name: str) -> str:
     return (DEPLOY / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["env.example", "compose.yaml", "concord.service", "concord-backup.service", "concord.sh", "Dockerfile"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["env.example", "compose.yaml", "concord.service", "concord-backup.service", "concord.sh", "Dockerfile"]
+)
 def test_every_setting_is_one_of_concord(name: str) -> None:
     assert set(re.findall(r"CONCORD_[A-Z_]+", text(name))) <= KNOWN
 

@@ -177,14 +177,19 @@ def test_the_page_on_limits_says_what_the_code_does() -> None:
     page = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| ([^|]+?) \| (.+?) \|", page, re.MULTILINE))
     said = {
-        "a file": f"{frontmatter.MAX_BYTES // mib} MiB, {frontmatter.MAX_LINES:,} lines; frontmatter {frontmatter.MAX_FRONTMATTER // 1024} KiB",
+        "a file": f"{frontmatter.MAX_BYTES // mib} MiB, {frontmatter.MAX_LINES:,} lines; frontmatter "
+        f"{frontmatter.MAX_FRONTMATTER // 1024} KiB",
         "a line": f"{size_limits.LINE:,} characters, {size_limits.COLUMNS} table cells",
         "a text": f"{size_limits.CELLS:,} table cells; {size_limits.PARAGRAPH:,} lines without",
         "parsing": f"texts over {texts.SHORT:,} characters",
         "a path": f"{names.MAX_PATH_BYTES} bytes, each name {names.MAX_NAME_BYTES}",
-        "a picture": f"{size_limits.PICTURE_BYTES // mib} MB, {size_limits.PICTURE_PIXELS // 10**6} million pixels, {size_limits.PICTURE_SIDE:,} on a side, {size_limits.PICTURE_FRAMES} frames",
-        "pictures of a document; of all": f"{size_limits.PICTURES_OF_DOCUMENT} and {size_limits.PICTURE_BYTES_OF_DOCUMENT // mib} MB; {size_limits.PICTURE_BYTES_OF_ALL // 1024**3} GB",
-        "an upload": f"{items.MAX_UPLOAD // mib} MB, {items.MAX_ITEMS} files, zips included; a zip unpacks to at most {archives.MAX_TOTAL // mib} MiB and {archives.MAX_RATIO} times",
+        "a picture": f"{size_limits.PICTURE_BYTES // mib} MB, {size_limits.PICTURE_PIXELS // 10**6} million pixels, "
+        f"{size_limits.PICTURE_SIDE:,} on a side, {size_limits.PICTURE_FRAMES} frames",
+        "pictures of a document; of all": f"{size_limits.PICTURES_OF_DOCUMENT} and "
+        f"{size_limits.PICTURE_BYTES_OF_DOCUMENT // mib} MB; "
+        f"{size_limits.PICTURE_BYTES_OF_ALL // 1024**3} GB",
+        "an upload": f"{items.MAX_UPLOAD // mib} MB, {items.MAX_ITEMS} files, zips included; a zip unpacks to at "
+        f"most {archives.MAX_TOTAL // mib} MiB and {archives.MAX_RATIO} times",
         "a PDF; a sheet": f"{reader.PAGES} pages; {sheets.MOST_CELLS:,} cells",
         "webhooks": f"{webhooks.MAX_WEBHOOKS}",
         "OCR of scanned pages": f"{ocr.PAGES} pages of a file",
@@ -193,15 +198,18 @@ def test_the_page_on_limits_says_what_the_code_does() -> None:
         "comparisons": f"{compare.MOST} columns",
         "the graph's picture": f"{view.LIMIT} nodes",
         "open tabs of an account": f"{own.tabs} (`CONCORD_TABS`)",
-        "files that wait in Upload": f"{own.upload_session} MB a tab, {own.upload_account} MB an account, {own.upload_total} MB in all",
-        "files read in and not submitted": f"{items.MAX_UNPACKED // mib} MiB of files and {items.MAX_HELD // mib} MiB of text an upload",
-        "converters, texts, previews, Word files of long documents": f"{converter.SIZE}, {texts.SIZE}, {converter.DRAWN_AT_ONCE} and 1 processes",
+        "files that wait in Upload": f"{own.upload_session} MB a tab, {own.upload_account} MB an account, "
+        f"{own.upload_total} MB in all",
+        "files read in and not submitted": f"{items.MAX_UNPACKED // mib} MiB of files and {items.MAX_HELD // mib} "
+        "MiB of text an upload",
+        "converters, texts, previews, Word files of long documents": f"{converter.SIZE}, {texts.SIZE}, "
+        f"{converter.DRAWN_AT_ONCE} and 1 processes",
         "requests of a token": f"a minute ({own.api_rate}); {tokens.MOST_TOKENS} tokens an account",
         "questions that are kept": f"{queries.MOST_KEPT} of an account",
         "reported gaps": f"{gaps.MOST_OPEN} open ones",
         "inbox": f"{messages.LIMIT} messages, {watches.MAX_WATCHES} watches",
         "jobs of an account": f"{jobs.MOST_OPEN} that wait or run",
-    }  # fmt: skip
+    }
     assert {name: rows.get(name) for name, words in said.items() if words not in rows.get(name, "")} == {}
 
 

@@ -12,7 +12,14 @@ import pytest
 from core import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("requirements.txt", ".ci/uv.txt", ".ci/torch-cpu.txt", ".ci/torch-cuda.txt", "tests/requirements.txt", "bench/requirements.txt")  # fmt: skip
+LOCKS = (
+    "requirements.txt",
+    ".ci/uv.txt",
+    ".ci/torch-cpu.txt",
+    ".ci/torch-cuda.txt",
+    "tests/requirements.txt",
+    "bench/requirements.txt",
+)
 
 
 def pins(path: str) -> dict[str, str]:

@@ -48,8 +48,12 @@ def test_a_list_is_installed_once(place: Path) -> None:
 def test_the_second_way_and_the_second_list_are_taken_where_the_first_fails(place: Path) -> None:
     assert ended(place, ["false"], ["true"]) == (0, [True], {".stamp"})
     (place / ".stamp").unlink()
-    assert ended(place, ["grep", "-q", "second", "/dev/null"], ["test", "{file}", "=", str(place / "second.txt")],
-                 lists=("first.txt", "second.txt")) == (0, [True, True], {".stamp"})  # fmt: skip
+    assert ended(
+        place,
+        ["grep", "-q", "second", "/dev/null"],
+        ["test", "{file}", "=", str(place / "second.txt")],
+        lists=("first.txt", "second.txt"),
+    ) == (0, [True, True], {".stamp"})
 
 
 def test_a_failure_leaves_no_stamp_and_says_its_cause(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

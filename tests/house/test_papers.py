@@ -20,7 +20,10 @@ from tests.services.laboratory.test_thesis import library, model
 from tests.support.evaluated import ADMIN, corpus, questions
 from tests.support.scripted_server import ScriptedServer
 
-RULE = "---\nid: BSA-1\ntitle: Records\ntags: [bsa]\n---\n# Records\n\nThe BSA Officer files Form 112 with FinCEN. Records are kept for 5 years.\n"
+RULE = (
+    "---\nid: BSA-1\ntitle: Records\ntags: [bsa]\n---\n# Records\n\nThe BSA Officer files Form 112 with FinCEN. "
+    "Records are kept for 5 years.\n"
+)
 
 
 def commands() -> list[tuple[str, str, list[str]]]:

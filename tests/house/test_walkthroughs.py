@@ -31,7 +31,7 @@ NOT_HERE = re.compile(r"\b(sudo|make|claude|streamlit|pull-request)\b|data-new")
 FUNCTIONS = """
 source() { :; }
 runs() { python -m core eval runs --queryset frontmatter --json | python3 -c 'import json, sys; print(*(run["id"] for run in json.load(sys.stdin)))'; }
-"""
+"""  # noqa: E501
 PYTHON = f"""#!{sys.executable} -IS
 import json, os, socket, sys
 door = socket.socket(socket.AF_UNIX)

@@ -1,4 +1,5 @@
-"""Thousands of requests made from the API's own description: no fault of the server, and no answer that is not described.
+"""Thousands of requests made from the API's own description: no fault of the server, and no answer that is not
+described.
 
 `python -m tests.long.test_api_fuzz N` makes about N requests for each operation and prints what came of them.
 """
@@ -24,7 +25,9 @@ CALM = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_
 
 
 def furnished(home: Path) -> ApiServer:
-    """A workspace with something to find behind every operation: changes in several states, a gap, a query set and a run."""
+    """A workspace with something to find behind every operation: changes in several states, a gap, a query set and a
+    run.
+    """
     server = served(home, metrics_token="scrape-me")
     app = server.app
     app.models.registry.llm_used = ScriptedLlm("File Form 112 for cash over $10,000 [1].")  # type: ignore[attr-defined]

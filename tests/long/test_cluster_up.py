@@ -38,7 +38,18 @@ def free_plan(folder: Path) -> Plan:
 
 
 def command(plan: Plan, *words: str) -> list[str]:
-    return [sys.executable, "-m", "bench.cluster", "--folder", str(plan.folder), "--port", str(plan.port), "--pause", "1", *words]  # fmt: skip
+    return [
+        sys.executable,
+        "-m",
+        "bench.cluster",
+        "--folder",
+        str(plan.folder),
+        "--port",
+        str(plan.port),
+        "--pause",
+        "1",
+        *words,
+    ]
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
-"""Two hundred damaged files, one at a time: `verify` ends well, names each with a cure, and is content again afterwards."""
+"""Two hundred damaged files, one at a time: `verify` ends well, names each with a cure, and is content again
+afterwards.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""200 messages to 20 people over a mail server that fails a third of the time and a receiver that fails, hangs and repeats."""
+"""200 messages to 20 people over a mail server that fails a third of the time and a receiver that fails, hangs and
+repeats.
+"""
 
 from __future__ import annotations
 

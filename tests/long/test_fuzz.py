@@ -21,7 +21,33 @@ from tests.support.uploads import GOOD, ProposedChanges
 
 Make = Callable[[random.Random], bytes]
 
-ODD = ["..", ".", "", "/", "\\", "\0", "\x1b", "\u202e", "\u200b", "con", "NUL", "~", "a b", "É", "E\u0301", "ﬀ", "💥", "\ud800", "x" * 90, "-", "#", "%2e%2e", ":", "*", "Ω"]  # fmt: skip
+ODD = [
+    "..",
+    ".",
+    "",
+    "/",
+    "\\",
+    "\0",
+    "\x1b",
+    "\u202e",
+    "\u200b",
+    "con",
+    "NUL",
+    "~",
+    "a b",
+    "É",
+    "E\u0301",
+    "ﬀ",
+    "💥",
+    "\ud800",
+    "x" * 90,
+    "-",
+    "#",
+    "%2e%2e",
+    ":",
+    "*",
+    "Ω",
+]
 SUFFIXES = [".md", ".md", ".md", ".md", ".txt", ".MD", ".markdown", ".zip", "", ".exe", ".md.zip", ".pdf", ".docx"]
 KEYS = [
     "id",
@@ -40,9 +66,36 @@ KEYS = [
     "1",
 ]
 VALUES = [
-    "T", "''", '"', "[a, b]", "[[[[[[[[1]]]]]]]]", "{a: {b: {c: {d: {e: {f: {g: 1}}}}}}}", "&a [*a]", "*a", "!!python/object:os.system x",
-    "2026-02-30", "2026-11-15", "approved", "wip", "~", "null", "| \n  text", ">-", "- a", "\t", "\x07", "💥", "0x41", "1e999", "yes", "@a", "`", "%", "a: b: c", "x" * 400,
-]  # fmt: skip
+    "T",
+    "''",
+    '"',
+    "[a, b]",
+    "[[[[[[[[1]]]]]]]]",
+    "{a: {b: {c: {d: {e: {f: {g: 1}}}}}}}",
+    "&a [*a]",
+    "*a",
+    "!!python/object:os.system x",
+    "2026-02-30",
+    "2026-11-15",
+    "approved",
+    "wip",
+    "~",
+    "null",
+    "| \n  text",
+    ">-",
+    "- a",
+    "\t",
+    "\x07",
+    "💥",
+    "0x41",
+    "1e999",
+    "yes",
+    "@a",
+    "`",
+    "%",
+    "a: b: c",
+    "x" * 400,
+]
 
 
 def name(r: random.Random) -> str:
@@ -58,10 +111,28 @@ def frontmatter(r: random.Random) -> bytes:
 
 def prose(r: random.Random) -> bytes:
     blocks = [
-        "# Title", "## Part", "#### Deep", "", "Text with words " * r.randrange(1, 12), "[a](b.md#c)", "[x](../../../../etc/passwd)",
-        "| a | b |\n|---|---|\n| 1 | 2 |", "```\ncode", "> " * r.choice([1, 5, 60, 3000]) + "q", "- a\n  - b", "[" * r.choice([1, 500]), "*" * r.choice([1, 500]),
-        "password: q7Zx9KpL2mVt4Rw8", "\u202eback", "\x0b", "---", "===", "&#0;", "[l]: javascript:alert(1)\n[l]", r.choice(PAYLOADS),
-    ]  # fmt: skip
+        "# Title",
+        "## Part",
+        "#### Deep",
+        "",
+        "Text with words " * r.randrange(1, 12),
+        "[a](b.md#c)",
+        "[x](../../../../etc/passwd)",
+        "| a | b |\n|---|---|\n| 1 | 2 |",
+        "```\ncode",
+        "> " * r.choice([1, 5, 60, 3000]) + "q",
+        "- a\n  - b",
+        "[" * r.choice([1, 500]),
+        "*" * r.choice([1, 500]),
+        "password: q7Zx9KpL2mVt4Rw8",
+        "\u202eback",
+        "\x0b",
+        "---",
+        "===",
+        "&#0;",
+        "[l]: javascript:alert(1)\n[l]",
+        r.choice(PAYLOADS),
+    ]
     return "\n\n".join(r.choice(blocks) for _ in range(r.randrange(1, 12))).encode("utf-8", "surrogatepass")
 
 
@@ -105,8 +176,13 @@ def encoded(r: random.Random) -> bytes:
 OFFICE: Mapping[str, bytes] = {".pdf": uploads.pdf(), ".docx": uploads.docx(), ".html": uploads.HTML}
 
 KINDS: Mapping[str, Make] = {
-    "frontmatter": frontmatter, "prose": prose, "mutated": mutated, "zip": bag, "noise": noise, "encoded": encoded,
-}  # fmt: skip
+    "frontmatter": frontmatter,
+    "prose": prose,
+    "mutated": mutated,
+    "zip": bag,
+    "noise": noise,
+    "encoded": encoded,
+}
 
 
 def upload(r: random.Random) -> tuple[str, bytes]:

@@ -192,7 +192,12 @@ def test_the_pages_say_what_became_of_the_model(real_app: App, monkeypatch: pyte
     from streamlit.testing.v1 import AppTest
 
     settings = real_app.settings
-    for variable, value in (("HOME", settings.home), ("OPENAI_URL", settings.openai_url), ("LLM", settings.llm), ("LLM_TIMEOUT", 600)):  # fmt: skip
+    for variable, value in (
+        ("HOME", settings.home),
+        ("OPENAI_URL", settings.openai_url),
+        ("LLM", settings.llm),
+        ("LLM_TIMEOUT", 600),
+    ):
         monkeypatch.setenv(f"CONCORD_{variable}", str(value))
     page = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=900)
     page.session_state["persona"] = "admin"

@@ -1,4 +1,6 @@
-"""Two Concords and one remote, with the host killed, the pushing jobs killed, and people who commit with their own git."""
+"""Two Concords and one remote, with the host killed, the pushing jobs killed, and people who commit with their own
+git.
+"""
 
 from __future__ import annotations
 

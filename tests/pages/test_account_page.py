@@ -114,8 +114,13 @@ def test_whoever_does_not_analyse_chooses_so_once(visit: Open, people_app: App) 
     from pages.ui import frame
 
     put(people_app, {"it/vpn.md": "# VPN\n\nUse it.\n"})
-    shown = lambda: [page.visibility for page in frame.menu(AUTHOR)["Analysis"]]
-    tabs = lambda persona: visit("documents", persona, doc="it/vpn").segmented_control(key="tab").options
+
+    def shown():
+        return [page.visibility for page in frame.menu(AUTHOR)["Analysis"]]
+
+    def tabs(persona):
+        return visit("documents", persona, doc="it/vpn").segmented_control(key="tab").options
+
     assert (set(shown()), tabs("author")) == ({"visible"}, ["Read", "History", "Links", "Chunks"])
     page = visit()
     page.toggle(key="analysis").set_value(False).run()

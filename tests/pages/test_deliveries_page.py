@@ -1,4 +1,6 @@
-"""Messages on Account and the page Deliveries, under AppTest, with a real mail server and a real receiver behind them."""
+"""Messages on Account and the page Deliveries, under AppTest, with a real mail server and a real receiver behind
+them.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,13 @@ def app(tmp_path: Path, server: MailServer, monkeypatch: pytest.MonkeyPatch) -> 
     """A workspace as the pages open it: by its environment."""
     made = mailing(tmp_path / "home", server.url, webhooks_private=True)
     forget_app()
-    given = {"HOME": str(made.settings.home), "SMTP_URL": server.url, "SMTP_FROM": "Concord <concord@example.org>", "URL": URL, "WEBHOOKS_PRIVATE": "yes"}  # fmt: skip
+    given = {
+        "HOME": str(made.settings.home),
+        "SMTP_URL": server.url,
+        "SMTP_FROM": "Concord <concord@example.org>",
+        "URL": URL,
+        "WEBHOOKS_PRIVATE": "yes",
+    }
     for name, value in given.items():
         monkeypatch.setenv(f"CONCORD_{name}", value)
     return made

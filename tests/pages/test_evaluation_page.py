@@ -241,7 +241,10 @@ def test_a_run_is_started_shown_in_progress_and_can_be_cancelled(visit: Open, kb
     app.multiselect(key="run_configurations").set_value(["Production", "BM25"])
     ran(app.button(key="run_start").click())
     (job,) = [one for one in kb.platform.jobs.recent() if one.kind == "evaluate"]
-    assert [config for _, config in job.arguments["pairs"]] == ['{"base": "convex-0.5", "depth": 30}', '{"base": "bm25", "depth": 30}']  # fmt: skip
+    assert [config for _, config in job.arguments["pairs"]] == [
+        '{"base": "convex-0.5", "depth": 30}',
+        '{"base": "bm25", "depth": 30}',
+    ]
     ran(app.button(key=f"stop_{job.id}").click())
     with pytest.raises(Refused):
         kb.evaluation.jobs.cancel(demo("reader"), job.id)

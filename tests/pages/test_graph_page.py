@@ -1,4 +1,6 @@
-"""The graph page under AppTest: every view, what is missing, who may see it, and texts that would like to be programs."""
+"""The graph page under AppTest: every view, what is missing, who may see it, and texts that would like to be
+programs.
+"""
 
 from __future__ import annotations
 
@@ -209,8 +211,15 @@ def test_hostile_titles_are_labels_and_nothing_else(visit: Open, tmp_path: Path)
     data = drawn(visit(made, view="Links"))
     assert any("<script>" in one["label"] for one in data["about"].values()), "text stays what it is"
     assert {key for node in data["nodes"] for key in node} == {
-        "id", "label", "shape", "color", "x", "y", "size", "borderWidth"
-    }, "no title that vis-network could read as markup"  # fmt: skip
+        "id",
+        "label",
+        "shape",
+        "color",
+        "x",
+        "y",
+        "size",
+        "borderWidth",
+    }, "no title that vis-network could read as markup"
 
 
 class Tags(HTMLParser):
@@ -251,11 +260,30 @@ def test_a_picture_as_a_file_loads_nothing_and_runs_its_own_scripts_only() -> No
     data = drawing(hostile_view(), "type", {text: (text, text) for text in PAYLOADS})
     page = Tags(as_html(f"Graph {PAYLOADS[0]}", data))
     assert [tag for tag, _ in page.tags] == [
-        "html", "head", "meta", "meta", "meta", "title", "style", "body", "h1", "div", "script", "script", "script"
-    ]  # fmt: skip
+        "html",
+        "head",
+        "meta",
+        "meta",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "h1",
+        "div",
+        "script",
+        "script",
+        "script",
+    ]
     assert {name for _, attributes in page.tags for name in attributes} <= {
-        "lang", "charset", "http-equiv", "content", "name", "id", "class", "type"
-    }, "nothing with an address"  # fmt: skip
+        "lang",
+        "charset",
+        "http-equiv",
+        "content",
+        "name",
+        "id",
+        "class",
+        "type",
+    }, "nothing with an address"
     policy = next(attributes["content"] for tag, attributes in page.tags if "http-equiv" in attributes)
     digests = [b64encode(sha256(script.encode()).digest()).decode() for script in page.scripts[1:]]
     scripts = " ".join(f"'sha256-{digest}'" for digest in digests)

@@ -32,7 +32,10 @@ from tests.support.apptest import ROOT, all_drawn, drawn, page_of
 from tests.support.apptest import plain_words as words
 from tests.support.evaluated import ADMIN, corpus, judged
 
-POLICY = "---\nid: POL-1\ntitle: Records\nowner: Mei\nreview_due: 2020-01-01\n---\n# Records\n\nInvoices are kept for 7 years.\n"
+POLICY = (
+    "---\nid: POL-1\ntitle: Records\nowner: Mei\nreview_due: 2020-01-01\n---\n# Records\n\nInvoices are kept "
+    "for 7 years.\n"
+)
 COPY = "---\nid: POL-2\ntitle: Archive\n---\n# Archive\n\nInvoices are kept for 5 years.\n"
 
 
@@ -167,7 +170,7 @@ def test_documents_passages_and_builds(doors: Doors) -> None:
     index = doors.page("index")
     (serving, *_), build = [g for g in doors.said("generations", "list") if g["current"]], doors.last("reindex")
     documents, passages = serving["documents"], serving["chunks"]
-    assert {shown["Documents"], str(doors.count("/documents"))} == {f"{documents}"}  # fmt: skip
+    assert {shown["Documents"], str(doors.count("/documents"))} == {f"{documents}"}
     assert len(doors.said("documents", "list")) == documents
     assert shown["Passages to find"] == f"{passages}"
     assert f"{documents} documents, {passages} passages" in words(index)
@@ -232,13 +235,15 @@ def test_freshness_disagreements_and_accounts(doors: Doors) -> None:
     named = [{kind: [one["doc"] for one in door[kind]] for kind in asked} for door in (asked, overview)]
     assert named[0] == named[1]
     shown = drawn(doors.page("freshness"), "listing")["items"]
-    assert [row["doc"] for row in shown if row["kind"] == "overdue"] == named[0]["overdue"] == ["POL-1"]  # fmt: skip
+    assert [row["doc"] for row in shown if row["kind"] == "overdue"] == named[0]["overdue"] == ["POL-1"]
     listed = strict.plain(doors.app.knowledge.disagreements.everywhere(ADMIN))
     rows = drawn(doors.page("freshness", show="Disagreements"), "listing")["items"]
     assert [row["key"] for row in rows] == [one["key"] for one in listed]
     assert [one["kind"] for one in listed] == ["period"]
     accounts, page = doors.said("accounts", "list"), doors.page("accounts")
-    assert [one["id"] for one in accounts] == [box.key.removeprefix("role_") for box in page.selectbox if str(box.key).startswith("role_")]  # fmt: skip
+    assert [one["id"] for one in accounts] == [
+        box.key.removeprefix("role_") for box in page.selectbox if str(box.key).startswith("role_")
+    ]
 
 
 def test_what_a_search_finds_and_where(doors: Doors) -> None:
@@ -259,11 +264,17 @@ def test_what_a_search_finds_and_where(doors: Doors) -> None:
 
 def test_folders_types_and_versions(doors: Doors) -> None:
     overview, listed = doors.app.knowledge.home.overview(), doors.said("documents", "list")
-    bars = [dict(json.loads(one.proto.json)["bars"]) for one in doors.page("home").get("bidi_component") if "bars" in one.proto.json]  # fmt: skip
+    bars = [
+        dict(json.loads(one.proto.json)["bars"])
+        for one in doors.page("home").get("bidi_component")
+        if "bars" in one.proto.json
+    ]
     assert bars == [dict(overview.folders), {"Document": len(listed)}]
     rows = drawn(doors.page("documents"), "library")["rows"]
     assert Counter(row["folder"] or "top level" for row in rows) == overview.folders
-    assert {row["doc"]: (row["version"], row["status"]) for row in rows} == {one["doc"]: (one["version"], "imported" if one["imported"] else one["status"]) for one in listed}  # fmt: skip
+    assert {row["doc"]: (row["version"], row["status"]) for row in rows} == {
+        one["doc"]: (one["version"], "imported" if one["imported"] else one["status"]) for one in listed
+    }
     shown = drawn(doors.page("documents", doc="POL-1", tab="History"), "listing")["items"]
     assert len(doors.answered("/history/POL-1")) == len(shown) == 1
 
@@ -271,8 +282,12 @@ def test_folders_types_and_versions(doors: Doors) -> None:
 def test_query_sets_jobs_messages_money_and_the_log(doors: Doors) -> None:
     (queryset,) = doors.answered("/querysets")
     sets = doors.page("evaluation", evaluation_tab="Query sets")
-    assert [table(sets, column)[0] for column in ("Query set", "Questions", "Judgments")] == [queryset[name] for name in ("name", "questions", "judgments")]  # fmt: skip
-    assert f"has the highest nDCG@10: 1.000 (1.000 to 1.000) on {queryset['questions']} questions" in words(doors.page("evaluation"))  # fmt: skip
+    assert [table(sets, column)[0] for column in ("Query set", "Questions", "Judgments")] == [
+        queryset[name] for name in ("name", "questions", "judgments")
+    ]
+    assert f"has the highest nDCG@10: 1.000 (1.000 to 1.000) on {queryset['questions']} questions" in words(
+        doors.page("evaluation")
+    )
     jobs, index = doors.said("jobs", "list"), doors.page("index")
     assert [job["id"] for job in doors.answered("/jobs")] == [job["id"] for job in jobs]
     assert words(index).count(":green-badge[done]") == len(jobs), "less than the ten that are shown"

@@ -15,9 +15,11 @@ from tests.doors.test_readers import drawn
 
 FOLDER, DOCUMENT, TITLE = "people/investigations", "HR-INV-001", "Interview notes"
 FILES = {
-    f"{FOLDER}/interview-notes.md": f"---\nid: {DOCUMENT}\ntitle: {TITLE}\ndoc_type: sop\nowner: People team\n---\n# {TITLE}\n\n"
+    f"{FOLDER}/interview-notes.md": f"---\nid: {DOCUMENT}\ntitle: {TITLE}\ndoc_type: sop\nowner: People team\n---\n# "
+    f"{TITLE}\n\n"
     "Notes of an interview in an investigation are sealed within two days and kept for seven years.\n",
-    f"{FOLDER}/retaliation.md": "---\nid: HR-INV-002\ntitle: Retaliation watch\ndoc_type: policy\nowner: People team\n---\n# Retaliation watch\n\n"
+    f"{FOLDER}/retaliation.md": "---\nid: HR-INV-002\ntitle: Retaliation watch\ndoc_type: policy\nowner: People "
+    "team\n---\n# Retaliation watch\n\n"
     "For six months after an investigation its witnesses are asked every month.\n",
 }
 ASKED = "how long are notes of an interview kept"

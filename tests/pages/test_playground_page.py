@@ -373,7 +373,10 @@ def test_the_dialog_shows_the_column_that_it_was_opened_on(visit: Open, monkeypa
     app = visit(
         Setup(QUERY, columns("Convex 0.3") + columns("Conditional rerank", alpha=0.8, tau=0.4) + columns("BM25"))
     )
-    labels = lambda: {one.label for one in (*app.number_input, *app.selectbox, *app.toggle)}
+
+    def labels():
+        return {one.label for one in (*app.number_input, *app.selectbox, *app.toggle)}
+
     for at, alpha, name in ((0, 0.3, "Convex 0.3"), (1, 0.8, "Conditional rerank"), (0, 0.3, "Convex 0.3")):
         opened.append(at)
         app.run()

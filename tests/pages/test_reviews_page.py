@@ -30,7 +30,10 @@ from tests.support.hostile import PAYLOADS, document
 
 Open = Callable[..., AppTest]
 PATH = "finance/records.md"
-TEXT = "---\nid: FIN-1\ntitle: Records\nowner: Ann\nreview_due: 2020-01-01\n---\n\n# Records\n\nKeep invoices 5 years.\n\nThen shred them.\n"
+TEXT = (
+    "---\nid: FIN-1\ntitle: Records\nowner: Ann\nreview_due: 2020-01-01\n---\n\n# Records\n\nKeep invoices 5 "
+    "years.\n\nThen shred them.\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -300,8 +303,12 @@ def test_a_review_from_submit_to_revert(visit: Open, kb: App) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"), [(Cancelled("Stop."), "was cancelled. An admin can"), (Refused("The disk is full."), "The disk is full. An admin can")]
-)  # fmt: skip
+    ("error", "said"),
+    [
+        (Cancelled("Stop."), "was cancelled. An admin can"),
+        (Refused("The disk is full."), "The disk is full. An admin can"),
+    ],
+)
 def test_a_build_that_was_stopped_stays_so_and_says_what_to_do(
     visit: Open, kb: App, error: Exception, said: str
 ) -> None:
@@ -496,9 +503,12 @@ def test_what_is_to_fix_and_what_is_talked_about_leads_to_its_place(visit: Open,
     shown = drawn(visit("reviews", "author", change=str(number)), "pointers")
     assert {(fix["path"], fix["line"]) for fix in shown["fixes"]} == {(PATH, 5), (PATH, 14)}
     assert shown["talks"] == [
-        {"text": f"{PATH}, line 10: Petra Voss: Why?", "place": {"change": str(number), "side": "Documents", "at": f"c{talk}"}},
+        {
+            "text": f"{PATH}, line 10: Petra Voss: Why?",
+            "place": {"change": str(number), "side": "Documents", "at": f"c{talk}"},
+        },
         {"text": "Petra Voss: In all?", "place": {"change": str(number), "side": "Discussion", "at": f"c{talk + 1}"}},
-    ]  # fmt: skip
+    ]
 
 
 def test_the_merge_dialog_names_the_conversations_that_are_open(visit: Open, kb: App) -> None:

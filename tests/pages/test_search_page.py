@@ -64,9 +64,9 @@ def test_the_best_sentence_holds_the_rarest_words_of_the_query(text: str, query:
 
 
 def test_one_text_is_laid_out_once_for_each_way_of_analysing() -> None:
-    marks = lambda options: [
-        part.text for part in snippet("Filing it.", "files", options, rarity).segments if part.matched
-    ]
+    def marks(options):
+        return [part.text for part in snippet("Filing it.", "files", options, rarity).segments if part.matched]
+
     assert marks(LexicalOptions()) == ["Filing"]
     assert marks(LexicalOptions(stemmer="none")) == []
 
@@ -158,7 +158,10 @@ def test_a_hit_has_the_heading_of_its_best_sentence_and_opens_there(query: str, 
 
 
 def policy(owner: str, due: str) -> str:
-    return f"---\nid: a\ntype: policy\nowner: {owner}\ntags: [bank, cash]\nreview_due: {due}\n---\n# A\n\nKeep bank records.\n"
+    return (
+        f"---\nid: a\ntype: policy\nowner: {owner}\ntags: [bank, cash]\nreview_due: {due}\n---\n# A\n\nKeep bank "
+        "records.\n"
+    )
 
 
 @pytest.fixture
@@ -179,7 +182,8 @@ def test_facets_count_the_documents_in_the_list(indexed_app: App) -> None:
 def test_counts_in_head_facets_and_list_agree(app: App) -> None:
     words = ("bank", "cash", "vault", "door", "key", "guard")
     files = {
-        f"{folder}/{n}.md": f"---\nowner: {owner}\ntags: [t{n % 3}]\ndoc_type: {('sop', 'policy')[n % 2]}\n---\n# {words[n % 6]} {n}\n\n"
+        f"{folder}/{n}.md": f"---\nowner: {owner}\ntags: [t{n % 3}]\ndoc_type: {('sop', 'policy')[n % 2]}\n---\n# "
+        f"{words[n % 6]} {n}\n\n"
         + "\n\n".join(
             f"## Part {part}\n\nThe {words[(n + part) % 6]} and the {words[(n * part) % 6]}." for part in range(4)
         )
@@ -208,7 +212,10 @@ def test_counts_in_head_facets_and_list_agree(app: App) -> None:
 
 def test_the_page_says_first_when_nothing_fits(indexed_app: App) -> None:
     find = indexed_app.search.page.find
-    fits = lambda query: find(query).result.fits
+
+    def fits(query):
+        return find(query).result.fits
+
     assert fits("bank records")
     assert not fits("bank yacht marina"), "of three words only the common one is found"
     assert not fits("zeppelin")
@@ -328,7 +335,8 @@ def test_a_first_result_that_holds_little_of_the_question_is_doubted_where_a_lat
 def test_a_doubt_about_the_first_result_reaches_the_page_and_programs(tmp_path: Path) -> None:
     files = {
         "a.md": "# Rate\n\nRate.\n",
-        "b.md": "# Travel\n\nWhoever drives a car for us writes down each mileage and sends it to the desk, which pays a rate.\n",
+        "b.md": "# Travel\n\nWhoever drives a car for us writes down each mileage and sends it to the desk, which "
+        "pays a rate.\n",
         **{
             f"c{n}.md": f"# Desk {n}\n\nThe people at desk {n} know no rate by heart, so ask them for the list.\n"
             for n in range(6)

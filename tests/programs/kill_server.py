@@ -1,9 +1,10 @@
 """Workers to be killed: each does what people do, again and again, and writes down what was acknowledged.
 
-Loading Python's libraries takes longer than the work, so one process loads them and forks a worker for each `start` that it
-reads. LanceDB cannot be forked and is loaded by the workers that need it. Run by tests/support/kill_driver.py:
+Loading Python's libraries takes longer than the work, so one process loads them and forks a worker for each `start`
+that it reads. LanceDB cannot be forked and is loaded by the workers that need it. Run by tests/support/kill_driver.py:
 
-    python -m tests.programs.kill_server PLACE [OPERATION ...]      then lines of:  start SEED,  kill PID alone,  kill PID group
+    python -m tests.programs.kill_server PLACE [OPERATION ...]      then lines of:  start SEED,  kill PID alone,  kill
+    PID group
 """
 
 from __future__ import annotations
@@ -107,7 +108,10 @@ OPERATIONS: dict[str, Callable[[App, Path, str], dict[str, Any]]] = {
 def work(place: Path, seed: int, names: Sequence[str]) -> None:
     """Operations in random order, for ever. Each is written down when it begins, and when it was acknowledged."""
     journal = os.open(place / "journals" / f"{seed}.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    say = lambda **value: os.write(journal, (json.dumps(value) + "\n").encode())
+
+    def say(**value):
+        return os.write(journal, (json.dumps(value) + "\n").encode())
+
     dice = random.Random(seed)
     say(begin="start")
     app = small_app(place / "home", NoProcesses())

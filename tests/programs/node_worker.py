@@ -1,7 +1,9 @@
-"""A node in a process of its own, which may be killed: ten people merge what it is told to, and it follows the other nodes.
+"""A node in a process of its own, which may be killed: ten people merge what it is told to, and it follows the other
+nodes.
 
-Run it by: python -m tests.programs.node_worker FOLDER NAME URL. Each line of its input is a number; somebody writes a document of that number, has it
-approved and merges it. The answer is the number and the commit once the merge was acknowledged, or the number, a dash and the reason.
+Run it by: python -m tests.programs.node_worker FOLDER NAME URL. Each line of its input is a number; somebody writes a
+document of that number, has it approved and merges it. The answer is the number and the commit once the merge was
+acknowledged, or the number, a dash and the reason.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Another machine, for tests: builds, searches or dies in a process of its own. Called with HOME, STORE and what to do."""
+"""Another machine, for tests: builds, searches or dies in a process of its own. Called with HOME, STORE and what to
+do.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ from core.types import Profile
 from tests.conftest import ROOT, NoProcesses, SmallModels, demo, put, small_app
 
 TEXTS = {
-    "a.md": "---\nid: D-1\ntitle: Cash reports\nanswers:\n- Who files cash reports?\n---\n# Cash\n\nTellers file cash reports.\n",
+    "a.md": "---\nid: D-1\ntitle: Cash reports\nanswers:\n- Who files cash reports?\n---\n# Cash\n\nTellers file "
+    "cash reports.\n",
     "b.md": "---\nid: D-2\ntitle: Trucks\n---\n# Trucks\n\nDrivers park cold trucks. Who we are.\n",
     "c.md": "---\nid: D-3\ntitle: Bills\n---\n# Bills\n\nClerks pay late bills, and tellers count cash.\n",
 }

@@ -29,7 +29,7 @@ from tests.support.receivers import certificate
 COMMIT = "c" * 40
 STORE = {
     "/bucket/main/a": b"text",
-    "/bucket": b"<ListBucketResult><Name>bucket</Name><KeyCount>0</KeyCount><MaxKeys>9</MaxKeys><IsTruncated>false</IsTruncated></ListBucketResult>",
+    "/bucket": b"<ListBucketResult><Name>bucket</Name><KeyCount>0</KeyCount><MaxKeys>9</MaxKeys><IsTruncated>false</IsTruncated></ListBucketResult>",  # noqa: E501
 }
 
 

@@ -148,8 +148,17 @@ def first_commit(git: Path) -> str:
 
 LOSSES = (
     lose_the_newest_of_packed_refs,
-    unlink, empty, zero, flip_to_no_digit, flip_to_another_digit, lose_head, garble_head, lose_refs, lose_refs_and_logs, lose_packed_refs,
-)  # fmt: skip
+    unlink,
+    empty,
+    zero,
+    flip_to_no_digit,
+    flip_to_another_digit,
+    lose_head,
+    garble_head,
+    lose_refs,
+    lose_refs_and_logs,
+    lose_packed_refs,
+)
 
 
 @pytest.mark.parametrize("lose", LOSSES)

@@ -51,16 +51,21 @@ def _default(value: str | None) -> str:
 def form(url: str) -> dict[str, Any]:
     """Columns and keys of every table, in the words of PostgreSQL."""
     look = inspect(open_database(url, Path()).engine)
-    columns = lambda name: {
-        column["name"]: (str(column["type"]).split(" COLLATE")[0], column["nullable"], _default(column["default"]))
-        for column in look.get_columns(name)
-        if column["name"] != "id"
-    }
-    keys = lambda name: (
-        sorted((index["column_names"], index["unique"]) for index in look.get_indexes(name)),
-        look.get_pk_constraint(name)["constrained_columns"],
-        sorted(key["constrained_columns"] for key in look.get_foreign_keys(name)),
-    )
+
+    def columns(name):
+        return {
+            column["name"]: (str(column["type"]).split(" COLLATE")[0], column["nullable"], _default(column["default"]))
+            for column in look.get_columns(name)
+            if column["name"] != "id"
+        }
+
+    def keys(name):
+        return (
+            sorted((index["column_names"], index["unique"]) for index in look.get_indexes(name)),
+            look.get_pk_constraint(name)["constrained_columns"],
+            sorted(key["constrained_columns"] for key in look.get_foreign_keys(name)),
+        )
+
     return {name: (columns(name), keys(name)) for name in sorted(look.get_table_names()) if name != "alembic_version"}
 
 
@@ -115,7 +120,9 @@ def test_nodes_that_start_at_once_make_one_database(url: str) -> None:
 
 
 def test_nodes_with_folders_of_their_own_agree_on_one_workspace(url: str, tmp_path: Path) -> None:
-    open_node = lambda n: small_app(tmp_path / f"home{n}", NoProcesses(), database=url)
+    def open_node(n):
+        return small_app(tmp_path / f"home{n}", NoProcesses(), database=url)
+
     with ThreadPoolExecutor(3) as pool:
         nodes = list(pool.map(open_node, range(3)))
     ids = {node.knowledge.repository.workspace() for node in nodes}

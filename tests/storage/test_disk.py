@@ -1,4 +1,6 @@
-"""Disks that are full or read-only: one sentence, nothing half-written, and everything goes on when there is space again."""
+"""Disks that are full or read-only: one sentence, nothing half-written, and everything goes on when there is space
+again.
+"""
 
 from __future__ import annotations
 

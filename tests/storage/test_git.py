@@ -1,4 +1,6 @@
-"""The repository against real git: what is written is there, what conflicts is reported, what is refused leaves no trace."""
+"""The repository against real git: what is written is there, what conflicts is reported, what is refused leaves no
+trace.
+"""
 
 from __future__ import annotations
 

@@ -60,7 +60,10 @@ def text_of(chance: random.Random, n: int) -> str:
         for part in range(chance.randint(1, 3))
     ]
     tags = chance.choice(["", "tags: [blue]\n", "tags: [blue, green]\n"])
-    head = f"---\nid: D-{n}\ntitle: Document {n} {chance.choice(WORDS)}\n{tags}answers:\n- Who files {chance.choice(WORDS)}?\n---\n"
+    head = (
+        f"---\nid: D-{n}\ntitle: Document {n} {chance.choice(WORDS)}\n{tags}answers:\n- Who files "
+        f"{chance.choice(WORDS)}?\n---\n"
+    )
     return head + "\n\n".join(parts) + "\n"
 
 

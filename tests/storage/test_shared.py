@@ -1,4 +1,6 @@
-"""Nodes that share one git repository: a write counts once it is there, every node sees it, and a node that dies loses nothing."""
+"""Nodes that share one git repository: a write counts once it is there, every node sees it, and a node that dies loses
+nothing.
+"""
 
 from __future__ import annotations
 

@@ -72,7 +72,10 @@ def test_scores_come_along_by_question_passage_and_weights(tmp_path: Path) -> No
 
 def test_a_run_takes_known_scores_with_their_time_and_asks_for_the_others() -> None:
     spent: list[float] = []
-    known = lambda model, query, texts: ([9.0] * len(texts), 5.0) if query == "known" else None
+
+    def known(model, query, texts):
+        return ([9.0] * len(texts), 5.0) if query == "known" else None
+
     reader = ReadOnce(known).of(WordReranker(), spent)
     assert (reader.scores("known", ["a", "b"]), spent) == ([9.0, 9.0], [5.0])
     assert reader.scores("a new one", ["a", "b"]) == [1.0, 0.0]

@@ -1,4 +1,6 @@
-"""Files on an S3 store: conditions of writes, generations that machines share, and what happens when the store does not answer."""
+"""Files on an S3 store: conditions of writes, generations that machines share, and what happens when the store does
+not answer.
+"""
 
 from __future__ import annotations
 

@@ -279,7 +279,10 @@ def columns(connection: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]
 
 def keys(connection: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]:
     found = connection.execute(f"PRAGMA index_list({table})").fetchall()
-    of = lambda index: tuple(row[2] for row in connection.execute(f"PRAGMA index_info({index})"))
+
+    def of(index):
+        return tuple(row[2] for row in connection.execute(f"PRAGMA index_info({index})"))
+
     foreign = [row[2:5] for row in connection.execute(f"PRAGMA foreign_key_list({table})")]
     return sorted([(bool(unique), of(index)) for _, index, unique, *_ in found]) + foreign
 
@@ -374,7 +377,8 @@ def test_a_column_is_added_in_two_places(old_home: Path, tmp_path: Path) -> None
     last = '    writer: str = ""  # the account that merged it\n'
     records.write_text(records.read_text(encoding="utf-8").replace(last, f'{last}    mood: str = "calm"\n'))
     (records.parent / "migrations" / "versions" / f"v{number}_mood.py").write_text(
-        f'from alembic import op\nfrom core.storage.state.tables import new_column\n\nrevision, down_revision = "{number}", "{number - 1}"\n\n\n'
+        "from alembic import op\nfrom core.storage.state.tables import new_column\n\nrevision, down_revision = "
+        f'"{number}", "{number - 1}"\n\n\n'
         'def upgrade() -> None:\n    op.add_column("gaps", new_column("mood", "str", "calm"))\n'
     )
     command = [sys.executable, "-c", OPENED, str(old_home / "app.db"), str(tmp_path / "new.db")]

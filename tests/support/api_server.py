@@ -1,4 +1,6 @@
-"""The HTTP API in the test's own process: a small workspace, one access token per role, requests as a program makes them."""
+"""The HTTP API in the test's own process: a small workspace, one access token per role, requests as a program makes
+them.
+"""
 
 from __future__ import annotations
 

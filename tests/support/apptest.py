@@ -25,7 +25,9 @@ def _ended(runner: Any, timeout: float) -> None:
 
 
 def _runtime(spec: type) -> SimpleNamespace:
-    """A server that every tab is connected to, without headers; AppTest's own makes five mocks for every header that a page reads."""
+    """A server that every tab is connected to, without headers; AppTest's own makes five mocks for every header that a
+    page reads.
+    """
     return SimpleNamespace(get_client=lambda tab: SimpleNamespace(client_context=None))
 
 
@@ -37,7 +39,9 @@ app_test.ScriptCache = local_script_runner.ScriptCache = cache(app_test.ScriptCa
 
 
 def page_of(page: str, persona: str = "admin", *, framed: bool = True, **query: str) -> AppTest:
-    """A page of the workspace in CONCORD_HOME, drawn once: where it stands in its frame, or alone, as a deep link starts it."""
+    """A page of the workspace in CONCORD_HOME, drawn once: where it stands in its frame, or alone, as a deep link
+    starts it.
+    """
     app = AppTest.from_file(
         str(ROOT / ("streamlit_app.py" if framed else f"pages/{page}.py")), default_timeout=PATIENCE
     )

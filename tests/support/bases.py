@@ -49,12 +49,15 @@ FOLDERS = (
 )
 BODY = (
     "See [the next one](doc{next}.md), [nowhere](missing.md) and https://example.org.\n\n| Step | Who |\n|---|---|\n"
-    "| Ask for key {n} | everybody |\n\n- [ ] first\n- [x] second\n\n> A note about key {n}.\n\n```sh\nrun --key {n}\n```\n"
+    "| Ask for key {n} | everybody |\n\n- [ ] first\n- [x] second\n\n> A note about key {n}.\n\n```sh\nrun --key "
+    "{n}\n```\n"
 )
 
 
 class FastEmbedder(HashEmbedder):
-    """Hashed words under the name and the size of the bundled model: where a thing ranks is not what a walk is about."""
+    """Hashed words under the name and the size of the bundled model: where a thing ranks is not what a walk is
+    about.
+    """
 
     name, dimension, limit = "bge-small-en-v1.5-int8", 384, 512
 
@@ -69,12 +72,16 @@ class FastModels(SmallModels):
 
 
 def hostile(count: int, seed: int = 7) -> dict[str, str]:
-    """Documents with unknown frontmatter, odd titles, no owners and deep folders, half of them without any frontmatter."""
+    """Documents with unknown frontmatter, odd titles, no owners and deep folders, half of them without any
+    frontmatter.
+    """
     chance, files = random.Random(seed), {}
     for n in range(count):
         title = TITLES[n % len(TITLES)].strip()
         front = f"---\n{chance.choice(KEYS)}\nx_{chance.choice('abc')}: {n}\n---\n" if n % 2 else ""
-        parts = [f"## Part {part} of {n}\n\n{BODY.format(n=n, next=(n + 7) % count)}" for part in range(chance.randint(1, 4))]  # fmt: skip
+        parts = [
+            f"## Part {part} of {n}\n\n{BODY.format(n=n, next=(n + 7) % count)}" for part in range(chance.randint(1, 4))
+        ]
         files[f"{chance.choice(FOLDERS)}doc{n}.md"] = f"{front}# {title}\n\nWord{n} of the handbook.\n\n" + "\n".join(
             parts
         )
@@ -110,7 +117,9 @@ def handbook(home: Path) -> App:
 
 
 def lived_in(app: App, files: dict[str, str]) -> App:
-    """Documents, a change in review with a comment, one in conflict, a draft, a question nobody answered, and measured questions."""
+    """Documents, a change in review with a comment, one in conflict, a draft, a question nobody answered, and measured
+    questions.
+    """
     if files:
         put(app, dict(files), "Bring an odd handbook in")
     in_review(app)

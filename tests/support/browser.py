@@ -24,8 +24,10 @@ ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = executable()
 ARGUMENTS = [
     *FLAGS,
-    "--in-process-gpu", "--disable-threaded-animation", "--disable-smooth-scrolling",  # nobody watches: a third of the CPU seconds
-]  # fmt: skip
+    "--in-process-gpu",
+    "--disable-threaded-animation",
+    "--disable-smooth-scrolling",  # nobody watches: a third of the CPU seconds
+]
 PATIENCE = 300  # seconds until what must come is missing: a busy machine is slow, and nobody waits longer than needed
 PICTURES = os.environ.get(
     "CONCORD_SCREENS", ""
@@ -50,22 +52,22 @@ window.WebSocket = class extends WebSocket {
         this.addEventListener("message", ({ data }) => ended(new Uint8Array(data)) && runs.dispatchEvent(new Event("end")));
     }
 };
-"""
+"""  # noqa: E501
 STEP = """([path, seconds]) => new Promise((done, fail) => {
     setTimeout(() => fail(new Error(`nothing ran for ${path}`)), seconds * 1000);
     const drawn = () => requestAnimationFrame(() => requestAnimationFrame(done));
     runs.addEventListener("end", drawn, { once: true });
     history.pushState({}, "", path);
     dispatchEvent(new PopStateEvent("popstate"));
-})"""  # until the script has run: its state in the page need not change, since a quick run begins and ends in one drawing
+})"""  # until the script has run: its state in the page need not change, since a quick run begins and ends in one drawing  # noqa: E501
 
 
 @contextmanager
 def server(home: Path, log: Path, *flags: str, folder: Path = ROOT, port: int = 0, **environment: str) -> Iterator[str]:
     """`streamlit run streamlit_app.py` in a folder, on a free port. A traceback in its log fails whoever used it.
 
-    It is forked from a process that has imported core and pages/ui; another folder may have pages and a config.toml of its own.
-    Where nobody looks at what a worker does, `CONCORD_WORKERS="0"` saves one: two to six CPU seconds.
+    It is forked from a process that has imported core and pages/ui; another folder may have pages and a config.toml of
+    its own. Where nobody looks at what a worker does, `CONCORD_WORKERS="0"` saves one: two to six CPU seconds.
     """
     port = free(port or own_port())
     arguments = ["run", "streamlit_app.py", "--server.port", str(port), "--server.headless", "true", *flags]
@@ -87,8 +89,8 @@ def server(home: Path, log: Path, *flags: str, folder: Path = ROOT, port: int = 
 
 @cache
 def own_port() -> int:
-    """One server after the other of this process has one address, so that a browser keeps what it has loaded from there.
-    It lies below the ports that the system gives to connections."""
+    """One server after the other of this process has one address, so that a browser keeps what it has loaded from
+    there. It lies below the ports that the system gives to connections."""
     return 20_000 + os.getpid() % 10_000
 
 
@@ -207,7 +209,11 @@ class Screen:
         """A page outside Streamlit, in light, dark and on a phone."""
         if PICTURES:
             size = self.page.viewport_size
-            for suffix, scheme, width in (("", "light", size["width"]), ("-dark", "dark", size["width"]), ("-phone", "light", 390)):  # fmt: skip
+            for suffix, scheme, width in (
+                ("", "light", size["width"]),
+                ("-dark", "dark", size["width"]),
+                ("-phone", "light", 390),
+            ):
                 self.page.emulate_media(color_scheme=scheme)
                 self.page.set_viewport_size({"width": width, "height": size["height"]})
                 small_png(self.page.screenshot(animations="disabled"), ROOT / PICTURES / f"{name}{suffix}.png")
@@ -229,7 +235,9 @@ class Screen:
 
 
 def press(target: Any) -> None:
-    """Scroll, then click: a click scrolls to what is out of sight, and a list of options closes when its page scrolls."""
+    """Scroll, then click: a click scrolls to what is out of sight, and a list of options closes when its page
+    scrolls.
+    """
     target.hover()
     target.page.wait_for_timeout(80)
     target.click()
@@ -255,7 +263,9 @@ class Journey:
         self.screen.settle()
 
     def step(self, name: str) -> None:
-        """The page as it is now, under the next number; pictures are taken only where CONCORD_SCREENS names a folder."""
+        """The page as it is now, under the next number; pictures are taken only where CONCORD_SCREENS names a
+        folder.
+        """
         self.steps += 1
         if not PICTURES:
             return
@@ -323,7 +333,7 @@ def component(browser: Any, name: str, *shared: str) -> Iterator[Any]:
             const say = (name, value) => window.sent.push([name, value]);
             const draw = new Function(script.replace("export default function", "const component = function") + "; return component;")();
             window.show = (data) => draw({ data, parentElement, setTriggerValue: say, setStateValue: say });
-        }""",
+        }""",  # noqa: E501
         [script],
     )
     try:

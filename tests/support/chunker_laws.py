@@ -69,8 +69,29 @@ def check_laws(document: Document, spec: ChunkerSpec) -> None:
 
 
 LINES = st.sampled_from(
-    ["# One", "## Two", "### Three", "Some words here. And more of them! Really?", "- item", "  - inner item", "1. step", "| a | b |",
-     "|---|---|", "| 1 | 2 |", "```", "code = 1", "> quote", "", "", "---", "<b>html</b>", "[x]: y", "a" * 90, "e.g. No. 5 is ok.", "\t tab"]
-)  # fmt: skip
+    [
+        "# One",
+        "## Two",
+        "### Three",
+        "Some words here. And more of them! Really?",
+        "- item",
+        "  - inner item",
+        "1. step",
+        "| a | b |",
+        "|---|---|",
+        "| 1 | 2 |",
+        "```",
+        "code = 1",
+        "> quote",
+        "",
+        "",
+        "---",
+        "<b>html</b>",
+        "[x]: y",
+        "a" * 90,
+        "e.g. No. 5 is ok.",
+        "\t tab",
+    ]
+)
 # The empty first line keeps `---` from opening frontmatter, which may be refused.
 MARKDOWN = st.lists(LINES, max_size=60).map(lambda lines: "\n".join(["", *lines]))

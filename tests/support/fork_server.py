@@ -1,4 +1,6 @@
-"""Servers without the seconds of their imports: Python's own fork server imports the product once and forks each of them."""
+"""Servers without the seconds of their imports: Python's own fork server imports the product once and forks each of
+them.
+"""
 
 from __future__ import annotations
 

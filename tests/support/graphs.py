@@ -26,7 +26,10 @@ def some_graph(size: int, edges: list[tuple[int, int]]) -> Graph:
     pairs = sorted({(min(pair), max(pair)) for pair in edges if pair[0] != pair[1]})
     both = sorted(pairs + [(b, a) for a, b in pairs])
     naming = sorted((entity, chunk) for chunk, pair in enumerate(pairs) for entity in pair)
-    starts = lambda rows, count: np.searchsorted(np.array(rows, np.int64), np.arange(count + 1))
+
+    def starts(rows, count):
+        return np.searchsorted(np.array(rows, np.int64), np.arange(count + 1))
+
     keys = [f"e{n}" for n in range(size)]
     return Graph(
         keys=keys,

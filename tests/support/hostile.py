@@ -72,12 +72,15 @@ def document(number: int, payload: str) -> str:
     """A document that carries a payload wherever a document can carry text."""
     flat = payload.replace("\n", " ").replace('"', "'").replace("\\", "/").replace("\t", " ")
     return (
-        f'---\nid: HOSTILE-{number}\ntitle: "Hostile {number} {flat}"\nowner: "{flat}"\ntags: ["{flat}"]\nanswers:\n  - "{flat}"\n---\n'
-        f"# Hostile {number} {flat}\n\nhostileword before\n\n{payload}\n\nhostileword after [next](../it/hostile-0.md)\n"
+        f'---\nid: HOSTILE-{number}\ntitle: "Hostile {number} {flat}"\nowner: "{flat}"\ntags: ["{flat}"]\nanswers:\n '
+        f' - "{flat}"\n---\n'
+        f"# Hostile {number} {flat}\n\nhostileword before\n\n{payload}\n\nhostileword after "
+        "[next](../it/hostile-0.md)\n"
     )
 
 
-# Every element of the page, through shadow roots: scripts, frames, handlers and addresses that documents could have brought.
+# Every element of the page, through shadow roots: scripts, frames, handlers and addresses that documents could have
+# brought.
 INSPECT = """() => {
   const bad = [];
   const walk = (root) => {
@@ -93,4 +96,4 @@ INSPECT = """() => {
   };
   walk(document);
   return bad;
-}"""
+}"""  # noqa: E501

@@ -1,4 +1,6 @@
-"""A seeded generator of files that mean harm: bombs, texts that take long to read, odd names, broken and booby-trapped formats."""
+"""A seeded generator of files that mean harm: bombs, texts that take long to read, odd names, broken and booby-trapped
+formats.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,80 @@ Upload = tuple[str, bytes]
 # ---------------------------------------------------------------- texts that take long to read
 
 REPEATED = [
-    "#", "# ", "# a\n", "# *a*\n", "a\n=\n", "a\n", "<a ", "<", "<!-- ", "<?", "<![CDATA[", "<http:a", "<a@b", "&", "&#1", "&amp;",
-    ">", "> ", "> - ", "- ", "- a\n", "1. a\n", "* ", "*a ", "**a", "*a **b ", "_a", "a_", "~~a", "`", "a``b", "```\n", "~~~\n", "---\n",
-    "[", "[a](", "[a](<", "![[", "![a", "](b)", "[a]: /u\n", "[a]:\n", "[a](b 't' ", "[a](b.md#c) ", "\\", "\\|", "|", "|\n", "|a", "-|", "a|b\n",
-    "| a | b |\n|---|---|\n", " ", "\t", "    a\n\n", "a\n\n", "a b c d e f g h\n\n", "{#", "password = ", "eyJaaaaaaaaaaaaaaaaaaa.", "<div>\n",
-    "\u202e", "a\u0301", "\u0130", "\U0001f600", "a\u200d", "\ufeff", "\x0b", "$$", "{{", "<script>", "http://a.b ", "a@b.c ",
-]  # fmt: skip
+    "#",
+    "# ",
+    "# a\n",
+    "# *a*\n",
+    "a\n=\n",
+    "a\n",
+    "<a ",
+    "<",
+    "<!-- ",
+    "<?",
+    "<![CDATA[",
+    "<http:a",
+    "<a@b",
+    "&",
+    "&#1",
+    "&amp;",
+    ">",
+    "> ",
+    "> - ",
+    "- ",
+    "- a\n",
+    "1. a\n",
+    "* ",
+    "*a ",
+    "**a",
+    "*a **b ",
+    "_a",
+    "a_",
+    "~~a",
+    "`",
+    "a``b",
+    "```\n",
+    "~~~\n",
+    "---\n",
+    "[",
+    "[a](",
+    "[a](<",
+    "![[",
+    "![a",
+    "](b)",
+    "[a]: /u\n",
+    "[a]:\n",
+    "[a](b 't' ",
+    "[a](b.md#c) ",
+    "\\",
+    "\\|",
+    "|",
+    "|\n",
+    "|a",
+    "-|",
+    "a|b\n",
+    "| a | b |\n|---|---|\n",
+    " ",
+    "\t",
+    "    a\n\n",
+    "a\n\n",
+    "a b c d e f g h\n\n",
+    "{#",
+    "password = ",
+    "eyJaaaaaaaaaaaaaaaaaaa.",
+    "<div>\n",
+    "\u202e",
+    "a\u0301",
+    "\u0130",
+    "\U0001f600",
+    "a\u200d",
+    "\ufeff",
+    "\x0b",
+    "$$",
+    "{{",
+    "<script>",
+    "http://a.b ",
+    "a@b.c ",
+]
 
 
 def repeated(r: random.Random) -> Upload:
@@ -61,12 +131,46 @@ def payload(r: random.Random) -> Upload:
 # ---------------------------------------------------------------- frontmatter, encodings, names
 
 YAML = [
-    "a: &a [x]\nb: [*a, *a]", "a: &a [l]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\nd: [*c,*c,*c]", "<<: {a: b}", "a: !!python/object/apply:os.system [ls]",
-    "a: !!binary AAAA", "a: " + "[" * 500, "a: " + "{" * 500, "a: " + "[" * 900 + "]" * 900, "? [a]\n: b", "a: b\na: c", "- a", "'", '"', "a: |\n" + "  x\n" * 3000,
-    "%TAG ! x\n---\na: b", "a: \x00", "a: \ud7ff", "id: ../../x", "id: " + "x" * 300, "review_due: soon", "review_due: 9999-99-99", "title: [a]", "tags: {a: b}",
-    "a: 0x" + "f" * 9000, "a: 1e999999", "title: =HYPERLINK(1)", "\t- a", "a:\n" * 900, ": " * 4000, "a: >-\n\n\n  b", "...", "a: *nobody", "x: &x\n  y: *x",
-    "\n".join(f"k{n}: v" for n in range(1500)), "owner: \u202eadmin", "a: ${jndi:ldap://x}", "a: {{7*7}}", "answers: [" + "a, " * 3000 + "a]", "a: !!timestamp x",
-]  # fmt: skip
+    "a: &a [x]\nb: [*a, *a]",
+    "a: &a [l]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\nd: [*c,*c,*c]",
+    "<<: {a: b}",
+    "a: !!python/object/apply:os.system [ls]",
+    "a: !!binary AAAA",
+    "a: " + "[" * 500,
+    "a: " + "{" * 500,
+    "a: " + "[" * 900 + "]" * 900,
+    "? [a]\n: b",
+    "a: b\na: c",
+    "- a",
+    "'",
+    '"',
+    "a: |\n" + "  x\n" * 3000,
+    "%TAG ! x\n---\na: b",
+    "a: \x00",
+    "a: \ud7ff",
+    "id: ../../x",
+    "id: " + "x" * 300,
+    "review_due: soon",
+    "review_due: 9999-99-99",
+    "title: [a]",
+    "tags: {a: b}",
+    "a: 0x" + "f" * 9000,
+    "a: 1e999999",
+    "title: =HYPERLINK(1)",
+    "\t- a",
+    "a:\n" * 900,
+    ": " * 4000,
+    "a: >-\n\n\n  b",
+    "...",
+    "a: *nobody",
+    "x: &x\n  y: *x",
+    "\n".join(f"k{n}: v" for n in range(1500)),
+    "owner: \u202eadmin",
+    "a: ${jndi:ldap://x}",
+    "a: {{7*7}}",
+    "answers: [" + "a, " * 3000 + "a]",
+    "a: !!timestamp x",
+]
 
 
 def yaml(r: random.Random) -> Upload:
@@ -89,11 +193,55 @@ def encoded(r: random.Random) -> Upload:
 
 
 NAMES = [
-    "../../etc/passwd.md", "..\\..\\windows\\win.ini.md", "/etc/passwd.md", "C:\\x.md", "con.md", "NUL.md", "a\0b.md", "a\nb.md", "\u202egpj.md", ".md", "..md",
-    ".git/config.md", "a/.git/hooks/x.md", "-rf.md", "$(reboot).md", "`id`.md", "a;b.md", "a|b.md", "'\"><img src=x>.md", "x" * 300 + ".md", "a/" * 60 + "b.md",
-    "é" * 120 + ".md", "E\u0301.md", "ﬀ.md", "🤖.md", "%2e%2e%2fx.md", "a.md.exe", "a.exe", "a.svg", "a.docm", "a.js", "a.md.", "a.md ", " a.md", "a//b.md", "./a.md",
-    "~/a.md", "*.md", "?.md", "a\tb.md", "\ud800.md", "file:///etc/passwd.md", "http://x/y.md", "a#b.md", "review-rules.yaml", "LPT1.md", "aux.txt", "\u200b.md",
-]  # fmt: skip
+    "../../etc/passwd.md",
+    "..\\..\\windows\\win.ini.md",
+    "/etc/passwd.md",
+    "C:\\x.md",
+    "con.md",
+    "NUL.md",
+    "a\0b.md",
+    "a\nb.md",
+    "\u202egpj.md",
+    ".md",
+    "..md",
+    ".git/config.md",
+    "a/.git/hooks/x.md",
+    "-rf.md",
+    "$(reboot).md",
+    "`id`.md",
+    "a;b.md",
+    "a|b.md",
+    "'\"><img src=x>.md",
+    "x" * 300 + ".md",
+    "a/" * 60 + "b.md",
+    "é" * 120 + ".md",
+    "E\u0301.md",
+    "ﬀ.md",
+    "🤖.md",
+    "%2e%2e%2fx.md",
+    "a.md.exe",
+    "a.exe",
+    "a.svg",
+    "a.docm",
+    "a.js",
+    "a.md.",
+    "a.md ",
+    " a.md",
+    "a//b.md",
+    "./a.md",
+    "~/a.md",
+    "*.md",
+    "?.md",
+    "a\tb.md",
+    "\ud800.md",
+    "file:///etc/passwd.md",
+    "http://x/y.md",
+    "a#b.md",
+    "review-rules.yaml",
+    "LPT1.md",
+    "aux.txt",
+    "\u200b.md",
+]
 
 
 def named(r: random.Random) -> Upload:
@@ -144,19 +292,33 @@ def _twice() -> bytes:
 # ---------------------------------------------------------------- files of other programs
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-BOMB = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">' + "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9)) + "]>"  # fmt: skip
+BOMB = (
+    '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'
+    + "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
+    + "]>"
+)
 OUTSIDE = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd"><!ENTITY b SYSTEM "http://127.0.0.1:9/x">]>'
 
 
 def docx(r: random.Random) -> Upload:
     run, name = "<w:r><w:t>word</w:t></w:r>", f"docx-{r.randrange(10**6)}.docx"
-    body = r.choice([
-        f"<w:p>{run * r.choice([1000, 150_000])}</w:p>", f"<w:p>{run}</w:p>" * r.choice([1000, 30_000]), "<w:tbl><w:tr><w:tc>" * 400 + f"<w:p>{run}</w:p>" + "</w:tc></w:tr></w:tbl>" * 400,
-        "<w:tbl>" + ("<w:tr>" + "<w:tc><w:p/></w:tc>" * 60 + "</w:tr>") * 300 + "</w:tbl>", "<w:p>" * 20_000, f"<w:p>{run}&b;&j;</w:p>", "<w:p><w:hyperlink>" * 3000,
-    ])  # fmt: skip
+    body = r.choice(
+        [
+            f"<w:p>{run * r.choice([1000, 150_000])}</w:p>",
+            f"<w:p>{run}</w:p>" * r.choice([1000, 30_000]),
+            "<w:tbl><w:tr><w:tc>" * 400 + f"<w:p>{run}</w:p>" + "</w:tc></w:tr></w:tbl>" * 400,
+            "<w:tbl>" + ("<w:tr>" + "<w:tc><w:p/></w:tc>" * 60 + "</w:tr>") * 300 + "</w:tbl>",
+            "<w:p>" * 20_000,
+            f"<w:p>{run}&b;&j;</w:p>",
+            "<w:p><w:hyperlink>" * 3000,
+        ]
+    )
     head = r.choice(["", "", BOMB, OUTSIDE])
     more: dict[str, bytes | str] = {"word/vbaProject.bin": b"\xd0\xcf\x11\xe0" * 50} if r.random() < 0.3 else {}
-    return name, _office(uploads.docx(), {"word/document.xml": f'{head}<w:document xmlns:w="{WORD}"><w:body>{body}</w:body></w:document>', **more})  # fmt: skip
+    return name, _office(
+        uploads.docx(),
+        {"word/document.xml": f'{head}<w:document xmlns:w="{WORD}"><w:body>{body}</w:body></w:document>', **more},
+    )
 
 
 def _office(raw: bytes, changed: Mapping[str, bytes | str]) -> bytes:
@@ -166,17 +328,42 @@ def _office(raw: bytes, changed: Mapping[str, bytes | str]) -> bytes:
 
 
 def xlsx(r: random.Random) -> Upload:
-    cells = "".join(f'<row r="{n}"><c r="A{n}" t="inlineStr"><is><t>=cmd|x {n}</t></is></c></row>' for n in range(1, r.choice([5, 30_000])))  # fmt: skip
+    cells = "".join(
+        f'<row r="{n}"><c r="A{n}" t="inlineStr"><is><t>=cmd|x {n}</t></is></c></row>'
+        for n in range(1, r.choice([5, 30_000]))
+    )
     far = r.choice(["", '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'])
-    sheet = f'{r.choice(["", BOMB, OUTSIDE])}<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><dimension ref="A1:XFD1048576"/><sheetData>{cells}{far}</sheetData></worksheet>'
+    sheet = (
+        f"{r.choice(['', BOMB, OUTSIDE])}<worksheet "
+        'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><dimension '
+        f'ref="A1:XFD1048576"/><sheetData>{cells}{far}</sheetData></worksheet>'
+    )
     return f"xlsx-{r.randrange(10**6)}.xlsx", _office(uploads.xlsx(), {"xl/worksheets/sheet1.xml": sheet})
 
 
 def html(r: random.Random) -> Upload:
-    piece = r.choice([
-        "<div>", "<table><tr><td>", "<ul><li>", "<b>", "<!--", "<p", "<a href=javascript:alert(1)>x</a>", "<svg onload=alert(1)><script>alert(1)</script></svg>", "<td colspan=999999999>x",
-        "<img src=http://127.0.0.1:9/x.png onerror=alert(1)>", "&nbsp;", "<iframe src=file:///etc/passwd>", "<style>*{}</style>", "<blockquote>", "<h1>", "<![CDATA[", "</p>", "<br>",
-    ])  # fmt: skip
+    piece = r.choice(
+        [
+            "<div>",
+            "<table><tr><td>",
+            "<ul><li>",
+            "<b>",
+            "<!--",
+            "<p",
+            "<a href=javascript:alert(1)>x</a>",
+            "<svg onload=alert(1)><script>alert(1)</script></svg>",
+            "<td colspan=999999999>x",
+            "<img src=http://127.0.0.1:9/x.png onerror=alert(1)>",
+            "&nbsp;",
+            "<iframe src=file:///etc/passwd>",
+            "<style>*{}</style>",
+            "<blockquote>",
+            "<h1>",
+            "<![CDATA[",
+            "</p>",
+            "<br>",
+        ]
+    )
     return (
         f"html-{r.randrange(10**6)}.html",
         f"<html><body>{piece * r.choice([10, 900, 30_000])}text {r.random()}".encode(),
@@ -189,7 +376,10 @@ def pdf(r: random.Random) -> Upload:
     if kind == "cut":
         return name, bytes(raw[: r.randrange(20, len(raw))])
     if kind in ("loop", "kids"):
-        raw = raw.replace(b"/Kids [3 0 R]", b"/Kids [2 0 R]" if kind == "loop" else b"/Kids [3 0 R" + b" 3 0 R" * r.choice([9, 3000]) + b"]")  # fmt: skip
+        raw = raw.replace(
+            b"/Kids [3 0 R]",
+            b"/Kids [2 0 R]" if kind == "loop" else b"/Kids [3 0 R" + b" 3 0 R" * r.choice([9, 3000]) + b"]",
+        )
     if kind == "packed":
         return name, packed_pdf(r.choice([1_000_000, 80_000_000]))
     if kind == "locked":
@@ -224,9 +414,20 @@ def mutated(r: random.Random) -> Upload:
 
 PPTX, XLSX = uploads.pptx(), uploads.xlsx()
 KINDS: Mapping[str, tuple[Callable[[random.Random], Upload], int]] = {  # and how often of 100
-    "repeated": (repeated, 24), "lazy": (lazy, 6), "table": (table, 6), "payload": (payload, 6), "yaml": (yaml, 10), "encoded": (encoded, 6), "named": (named, 10),
-    "archive": (archive, 8), "docx": (docx, 5), "xlsx": (xlsx, 3), "html": (html, 5), "pdf": (pdf, 7), "mutated": (mutated, 4),
-}  # fmt: skip
+    "repeated": (repeated, 24),
+    "lazy": (lazy, 6),
+    "table": (table, 6),
+    "payload": (payload, 6),
+    "yaml": (yaml, 10),
+    "encoded": (encoded, 6),
+    "named": (named, 10),
+    "archive": (archive, 8),
+    "docx": (docx, 5),
+    "xlsx": (xlsx, 3),
+    "html": (html, 5),
+    "pdf": (pdf, 7),
+    "mutated": (mutated, 4),
+}
 
 
 def hostile(count: int, seed: int) -> Iterator[Upload]:

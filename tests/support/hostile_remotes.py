@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DOC = b"# Hostile\n\nText of it.\n"
-_WHO = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in (("NAME", "Olga Outside"), ("EMAIL", "olga@example.net"))}  # fmt: skip
+_WHO = {
+    f"GIT_{role}_{what}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "Olga Outside"), ("EMAIL", "olga@example.net"))
+}
 Entry = tuple[str, bytes, str]  # mode, name, object
 
 
@@ -53,7 +57,9 @@ def _file(name: bytes, raw: bytes = DOC, mode: str = "100644") -> Make:
 
 
 def _folder(name: bytes) -> Make:
-    inside = lambda r: r.tree(("100644", b"x.md", r.write("blob", DOC)))
+    def inside(r):
+        return r.tree(("100644", b"x.md", r.write("blob", DOC)))
+
     return lambda r, base: r.commit(r.beside(base, ("40000", name, inside(r))), base)
 
 
@@ -99,16 +105,25 @@ REFUSED: Mapping[str, tuple[Make, str]] = {
     "a slash in a name": (_file(b"a/b.md"), "does not accept: .*fullPathname"),
     "no name": (_file(b""), "does not accept: .*empty filename"),
     "one name twice": (_twice, "does not accept: .*duplicateEntries"),
-    "a lost file": (lambda r, base: r.commit(r.beside(base, ("100644", b"gone.md", "2" * 40)), base), "does not accept: .*unable to read"),
-    "a submodule with an option": (_file(b".gitmodules", b'[submodule "x"]\n\tpath = x\n\turl = --upload-pack=id\n'), "gitmodulesUrl"),
+    "a lost file": (
+        lambda r, base: r.commit(r.beside(base, ("100644", b"gone.md", "2" * 40)), base),
+        "does not accept: .*unable to read",
+    ),
+    "a submodule with an option": (
+        _file(b".gitmodules", b'[submodule "x"]\n\tpath = x\n\turl = --upload-pack=id\n'),
+        "gitmodulesUrl",
+    ),
     "a name that is not UTF-8": (_file(b"bad\xff\xfe.md"), "whose name is not UTF-8"),
     "a thousand million files": (_bomb(10, 9), "more than 300,000 files"),
     "200 folders inside each other": (_bomb(1, 200), "more than 100 deep"),
     "a bomb that was taken out again": (_defused, "write more than 3,000,000 files"),
-    "an author that is none": (_raw_commit(b"author <>  99999999999999999999 +9999\ncommitter \xff\n\nx"), "does not accept"),
+    "an author that is none": (
+        _raw_commit(b"author <>  99999999999999999999 +9999\ncommitter \xff\n\nx"),
+        "does not accept",
+    ),
     "a tag": (_tag, "did not send it"),
     "a file as a branch": (lambda r, base: r.write("blob", DOC), "did not send it"),
-}  # fmt: skip
+}
 
 LARGE: Mapping[str, tuple[Make, str]] = {
     "a document of 60 MB": (_file(b"big.md", b"word " * 12_000_000), "with 60,000,000 bytes"),

@@ -1,6 +1,8 @@
-"""kill -9 at random points of everything people do; after each, a new start compares what was acknowledged with what is there.
+"""kill -9 at random points of everything people do; after each, a new start compares what was acknowledged with what
+is there.
 
-python -m tests.support.kill_driver PLACE KILLS [MERGES]      with MERGES: only merges, until so many were acknowledged too
+python -m tests.support.kill_driver PLACE KILLS [MERGES]      with MERGES: only merges, until so many were acknowledged
+too
 """
 
 from __future__ import annotations
@@ -42,23 +44,32 @@ class Killed:
     heads: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        count = lambda counter: ", ".join(f"{name} {n}" for name, n in sorted(counter.items()))
+        def count(counter):
+            return ", ".join(f"{name} {n}" for name, n in sorted(counter.items()))
+
         return (
             f"{self.kills.total()} kills ({self.groups} with all children) in {count(self.kills)}; "
-            f"acknowledged {self.acknowledged.total()}: {count(self.acknowledged)}; refused {count(self.refused) or 0}; "
-            f"backups restored and verified {self.restored}; lost {len(self.lost)}, doubled {len(self.doubled)}, repairs by hand {len(self.repairs)}"
+            f"acknowledged {self.acknowledged.total()}: {count(self.acknowledged)}; refused "
+            f"{count(self.refused) or 0}; "
+            f"backups restored and verified {self.restored}; lost {len(self.lost)}, doubled {len(self.doubled)}, "
+            f"repairs by hand {len(self.repairs)}"
         )
 
 
 def kill(place: Path, kills: int, seed: int, log: Any = None, merges: int = 0) -> Killed:
-    """Some workers at a time, until so many were killed; with `merges` they do nothing else, and so many are acknowledged."""
+    """Some workers at a time, until so many were killed; with `merges` they do nothing else, and so many are
+    acknowledged.
+    """
     for name in ("journals", "backups", "restored", "import"):
         (place / name).mkdir(parents=True)
     put(small_app(place / "home", NoProcesses()), {"a.md": "# A\n\nFirst words.\n"})
     killed, dice = Killed(place), random.Random(seed)
     command = [sys.executable, "-m", "tests.programs.kill_server", str(place), *(["merge"] if merges else [])]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        ask = lambda line: _ask(server, line)
+
+        def ask(line):
+            return _ask(server, line)
+
         number = 0
         while killed.kills.total() < kills or killed.acknowledged["merge"] < merges:
             crew = {ask(f"start {number + n}"): number + n for n in range(_CREW)}

@@ -12,9 +12,32 @@ from functools import cache
 from tests.support import uploads
 
 EXTREMES = [
-    b"", b"0", b"-1", b"1", b"2147483648", b"-99999999999999999999", b"1e308", b"NaN", b"true", b"99999", b"\xc2\xbd", b"&#0;", b"&amp;", b"../../x",
-    b"rId1", b"Heading1", b"\xed\xa0\x80", b"x" * 3000, b"A1:XFD1048576", b"2026-13-45", b"#REF!", b"\xe2\x80\xae", b"&#xD800;", b"0.0.0", b"\xf0\x9d\x9f\x98",
-]  # fmt: skip
+    b"",
+    b"0",
+    b"-1",
+    b"1",
+    b"2147483648",
+    b"-99999999999999999999",
+    b"1e308",
+    b"NaN",
+    b"true",
+    b"99999",
+    b"\xc2\xbd",
+    b"&#0;",
+    b"&amp;",
+    b"../../x",
+    b"rId1",
+    b"Heading1",
+    b"\xed\xa0\x80",
+    b"x" * 3000,
+    b"A1:XFD1048576",
+    b"2026-13-45",
+    b"#REF!",
+    b"\xe2\x80\xae",
+    b"&#xD800;",
+    b"0.0.0",
+    b"\xf0\x9d\x9f\x98",
+]
 _TOKENS: Mapping[str, re.Pattern[bytes]] = {
     "xml": re.compile(rb"<[^<>]{1,400}>"),
     "pdf": re.compile(rb"\d+ \d+ R|/[A-Za-z0-9]+|[-\d.]+|<<|>>|\[|\]|\([^()]*\)|\b(?:Tj|Td|Tf|BT|ET|re|S|Do|cm|q|Q)\b"),
@@ -44,7 +67,9 @@ def sources(suffix: str) -> tuple[bytes, ...]:
 
 
 def timeless(raw: bytes) -> bytes:
-    """The same file whenever it is made: programs write the time into it, and every choice after that depends on its bytes."""
+    """The same file whenever it is made: programs write the time into it, and every choice after that depends on its
+    bytes.
+    """
     if not raw.startswith(b"PK"):
         return raw
     with zipfile.ZipFile(io.BytesIO(raw)) as box:
@@ -56,10 +81,14 @@ def timeless(raw: bytes) -> bytes:
 SUFFIXES = (".docx", ".pptx", ".xlsx", ".html", ".pdf")
 _PAGE = (
     b"<html><body><nav>Menu</nav><h1>Docks</h1><h3>Doors</h3><ul><li>one<ol><li>two</li></ol></li></ul><blockquote><p>Quote</p></blockquote>"
-    b"<table><caption>Hours</caption><tr><th rowspan=2>Site</th><th colspan='2'>Hours</th></tr><tr><td>06</td><td>22<br>24</td></tr>"
-    b"<tr><td>CMH2</td><td><table><tr><td>inner</td></tr></table></td><td>a|b</td></tr></table><pre><code class='x'>let *a*;</code></pre>"
-    b"<p>Text <b>bold <i>both</i></b> <a href='a.md#b' title='t'>link</a> <img src='data:image/png;base64,iVBORw0KGgo=' alt='x|y'><img src='p.png'></p>"
-    b"<dl><dt>Term</dt><dd>Words</dd></dl><svg><text>x</text></svg><p>&lt;script&gt; &amp;nbsp; 1 &lt; 2</p></body></html>"
+    b"<table><caption>Hours</caption><tr><th rowspan=2>Site</th><th "
+    b"colspan='2'>Hours</th></tr><tr><td>06</td><td>22<br>24</td></tr>"
+    b"<tr><td>CMH2</td><td><table><tr><td>inner</td></tr></table></td><td>a|b</td></tr></table><pre><code "
+    b"class='x'>let *a*;</code></pre>"
+    b"<p>Text <b>bold <i>both</i></b> <a href='a.md#b' title='t'>link</a> <img "
+    b"src='data:image/png;base64,iVBORw0KGgo=' alt='x|y'><img src='p.png'></p>"
+    b"<dl><dt>Term</dt><dd>Words</dd></dl><svg><text>x</text></svg><p>&lt;script&gt; &amp;nbsp; 1 &lt; "
+    b"2</p></body></html>"
 )
 
 
@@ -100,7 +129,12 @@ def rich_xlsx() -> bytes:
 
     book = openpyxl.Workbook()
     sheet = book.active
-    for row in (("Limits of 2026",), ("Role", "Limit", "From"), ("Manager", 5000.5, dt.date(2026, 1, 2)), ("Director", "=B3*2", 0.25)):  # fmt: skip
+    for row in (
+        ("Limits of 2026",),
+        ("Role", "Limit", "From"),
+        ("Manager", 5000.5, dt.date(2026, 1, 2)),
+        ("Director", "=B3*2", 0.25),
+    ):
         sheet.append(row)
     sheet["B3"].number_format, sheet["C4"].number_format = "#,##0.00 [$€-407]", "0.0%"
     sheet["A3"].comment = Comment("Ask finance", "Ann")
@@ -157,7 +191,15 @@ def _token(r: random.Random, raw: bytes, kind: str) -> bytes:
     if not found:
         return raw
     first, second = r.choice(found), r.choice(found)
-    new = r.choice([b"", first[0] * 2, second[0], first[0] * r.choice([3, 400]), raw[min(first.start(), second.start()) : max(first.end(), second.end())]])  # fmt: skip
+    new = r.choice(
+        [
+            b"",
+            first[0] * 2,
+            second[0],
+            first[0] * r.choice([3, 400]),
+            raw[min(first.start(), second.start()) : max(first.end(), second.end())],
+        ]
+    )
     return raw[: first.start()] + new + raw[first.end() :]
 
 

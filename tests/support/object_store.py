@@ -188,7 +188,9 @@ def careless_store() -> Iterator[str]:
 
 
 class Line:
-    """A line to a store that can be cut and mended. It breaks after `budget` bytes of answers; with `mends`, only for a moment."""
+    """A line to a store that can be cut and mended. It breaks after `budget` bytes of answers; with `mends`, only for
+    a moment.
+    """
 
     def __init__(self, port: int) -> None:
         self.port, self.budget, self.mends, self._cut = port, math.inf, False, False

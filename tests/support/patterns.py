@@ -69,7 +69,12 @@ def _written(source: str) -> Iterator[tuple[int, re.Pattern[Any]]]:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
             continue
         if getattr(node.func.value, "id", "") == "re" and isinstance(first := node.args[0], ast.Constant):
-            names = {part.attr for given in (*node.args[1:], *node.keywords) for part in ast.walk(given) if isinstance(part, ast.Attribute)}  # fmt: skip
+            names = {
+                part.attr
+                for given in (*node.args[1:], *node.keywords)
+                for part in ast.walk(given)
+                if isinstance(part, ast.Attribute)
+            }
             yield node.lineno, re.compile(first.value, sum(_FLAGS[name] for name in names & _FLAGS.keys()))
 
 
@@ -115,7 +120,9 @@ def _example(items: Any, other: int) -> str:
         elif kind in ("ANY", "NOT_LITERAL"):
             text += "b" if kind == "NOT_LITERAL" and value == ord("a") else "a"
         elif kind == "IN":
-            fitting = [c for c in _CHARACTERS if _member(value, c)] or [chr(v if str(o) == "LITERAL" else v[0]) for o, v in value if str(o) in ("LITERAL", "RANGE")]  # fmt: skip
+            fitting = [c for c in _CHARACTERS if _member(value, c)] or [
+                chr(v if str(o) == "LITERAL" else v[0]) for o, v in value if str(o) in ("LITERAL", "RANGE")
+            ]
             text += fitting[other % len(fitting)] if fitting else "a"
         elif kind.endswith("_REPEAT"):
             text += _example(value[2], other) * max(value[0], min(other, 1))

@@ -81,9 +81,13 @@ def _binaries(folder: Path) -> Path:
     assert found
     assert found.origin
     install = Path(found.origin).parent / "pginstall18"
-    if os.getuid() or subprocess.run(
-        [install / "bin" / "postgres", "--version"], user="nobody", cwd="/", capture_output=True, check=False
-    ).returncode == 0:  # fmt: skip
+    if (
+        os.getuid()
+        or subprocess.run(
+            [install / "bin" / "postgres", "--version"], user="nobody", cwd="/", capture_output=True, check=False
+        ).returncode
+        == 0
+    ):
         return install / "bin"
     shutil.copytree(install, folder / "install")
     return folder / "install" / "bin"

@@ -18,7 +18,7 @@ IMPORTED = """
     uvicorn.lifespan.on uvicorn.protocols.http.httptools_impl uvicorn.protocols.websockets.websockets_impl uvloop
     fastapi mcp authlib.jose core.bootstrap core.entrypoints.api.application core.entrypoints.mcp.server
     core.storage.index.arrays.compiled anyio._backends._asyncio rich.console rich.traceback rapidfuzz.distance onnxruntime
-"""  # nothing that starts a thread or reads the environment
+"""  # nothing that starts a thread or reads the environment  # noqa: E501
 SETTINGS = ("pages.ui.server.routes",)  # they read the environment
 
 

@@ -1,4 +1,6 @@
-"""Real receivers on the loopback: a mail server with TLS and sign-in, and an HTTP receiver; both fail as a test scripts them."""
+"""Real receivers on the loopback: a mail server with TLS and sign-in, and an HTTP receiver; both fail as a test
+scripts them.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ USER, SECRET = "concord", "s3cret word"
 
 
 def certificate(folder: Path, days: int = 2, authority: Path | None = None) -> Path:
-    """A certificate for the loopback, with its key in one file; it ends in so many days. Self-made, or by the authority in a file."""
+    """A certificate for the loopback, with its key in one file; it ends in so many days. Self-made, or by the
+    authority in a file.
+    """
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -71,7 +75,8 @@ def free_port() -> int:
 class MailServer:
     """Letters that arrived, and what happens to the next ones: a reply such as "451 later", or hang, drop, lost, keep.
 
-    `lost` takes the letter and drops the connection without saying so; `keep` takes it and says nothing until `go` is set.
+    `lost` takes the letter and drops the connection without saying so; `keep` takes it and says nothing until `go` is
+    set.
     """
 
     faults: list[str] = field(default_factory=list)
@@ -123,13 +128,19 @@ def _signed_in(server: Any, session: Any, envelope: Any, mechanism: str, data: A
 
 @contextmanager
 def mail_server(pem: Path | None = None, *, implicit: bool = False, utf8: bool = True) -> Iterator[MailServer]:
-    """A server that wants STARTTLS and a sign-in where it has a certificate, implicit TLS if so asked, else plain text."""
+    """A server that wants STARTTLS and a sign-in where it has a certificate, implicit TLS if so asked, else plain
+    text.
+    """
     held, port, options = MailServer(), free_port(), {}
     if pem:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(pem)
         options = {"authenticator": _signed_in, "auth_required": True}
-        options |= {"ssl_context": context, "auth_require_tls": False} if implicit else {"tls_context": context, "require_starttls": True}  # fmt: skip
+        options |= (
+            {"ssl_context": context, "auth_require_tls": False}
+            if implicit
+            else {"tls_context": context, "require_starttls": True}
+        )
     controller = Controller(held, hostname="127.0.0.1", port=port, enable_SMTPUTF8=utf8, **options)
     controller.start()
     account = f"{USER}:{SECRET.replace(' ', '%20')}@" if pem else ""
@@ -221,7 +232,9 @@ class Dripping:
 
 @contextmanager
 def dripping(text: bytes = b"", then: bytes = b"") -> Iterator[Dripping]:
-    """A receiver that says `text`, and then one byte of `then` twenty times a second for as long as somebody listens."""
+    """A receiver that says `text`, and then one byte of `then` twenty times a second for as long as somebody
+    listens.
+    """
     held, ending = Dripping(), threading.Event()
 
     def serve(caller: socket.socket) -> None:

@@ -8,7 +8,11 @@ from pathlib import Path
 
 def git(where: Path, *arguments: str, author: str = "Olga Outside") -> str:
     """What git says, as somebody's own."""
-    who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in (("NAME", author), ("EMAIL", "olga@example.net"))}  # fmt: skip
+    who = {
+        f"GIT_{role}_{what}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", author), ("EMAIL", "olga@example.net"))
+    }
     clean = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", **who}
     done = subprocess.run(["git", "-C", str(where), *arguments], capture_output=True, text=True, env=clean, check=False)
     assert done.returncode == 0, done.stderr

@@ -72,9 +72,11 @@ def docx(
             f'<Override PartName="/word/styles.xml" ContentType="{main}.styles+xml"/></Types>',
             "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
             f'<Relationship Id="r1" Type="{office}/officeDocument" Target="word/document.xml"/></Relationships>',
-            "word/_rels/document.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+            "word/_rels/document.xml.rels": "<Relationships "
+            'xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
             f'<Relationship Id="r1" Type="{office}/styles" Target="styles.xml"/></Relationships>',
-            "word/styles.xml": f'<w:styles xmlns:w="{word}"><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/></w:style></w:styles>',
+            "word/styles.xml": f'<w:styles xmlns:w="{word}"><w:style w:type="paragraph" w:styleId="Heading1"><w:name '
+            'w:val="heading 1"/></w:style></w:styles>',
             "word/document.xml": f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>',
         }
     )
@@ -117,7 +119,8 @@ def pdf(text: str = "Report a lost badge within 2 hours.") -> bytes:
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> "
+        b">> >>",
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
@@ -125,11 +128,14 @@ def pdf(text: str = "Report a lost badge within 2 hours.") -> bytes:
 
 
 def spinning_pdf(levels: int = 9) -> bytes:
-    """A drawing that draws another one ten times, which draws another one ten times, and so on: days of work in 2 KB."""
+    """A drawing that draws another one ten times, which draws another one ten times, and so on: days of work in 2
+    KB.
+    """
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 300] /Contents 4 0 R /Resources << /XObject << /X 5 0 R >> >> >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 300] /Contents 4 0 R /Resources << /XObject << /X 5 0 R >> "
+        b">> >>",
         b"<< /Length 5 >>\nstream\n/X Do\nendstream",
     ]
     for n in range(5, 5 + levels):
@@ -159,7 +165,10 @@ HTML = (
     b"<table><tr><th>Site</th><th>Hours</th></tr><tr><td>CMH2</td><td>06 to 22</td></tr></table></body></html>"
 )
 
-GOOD = "---\nid: {0}\ntitle: Document {0}\ndoc_type: sop\nowner: Ann\nreview_due: 2030-01-01\nanswers: [Why?]\n---\n# Document {0}\n\nText of its own, number {0}.\n"
+GOOD = (
+    "---\nid: {0}\ntitle: Document {0}\ndoc_type: sop\nowner: Ann\nreview_due: 2030-01-01\nanswers: "
+    "[Why?]\n---\n# Document {0}\n\nText of its own, number {0}.\n"
+)
 
 
 @dataclass
@@ -200,9 +209,11 @@ def rich_docx(alt: str = "Dock door 14 with its chock", rules: tuple[str, ...] =
         return f"<w:tc>{span}{''.join(map(paragraph, texts))}</w:tc>"
 
     picture = (
-        f'<w:p><w:r><w:drawing><wp:inline xmlns:wp="{drawn}/wordprocessingDrawing"><wp:docPr id="1" name="p" descr="{alt}"/>'
+        f'<w:p><w:r><w:drawing><wp:inline xmlns:wp="{drawn}/wordprocessingDrawing"><wp:docPr id="1" name="p" '
+        f'descr="{alt}"/>'
         f'<a:graphic xmlns:a="{drawn}/main"><a:graphicData><pic:pic xmlns:pic="{drawn}/picture"><pic:blipFill>'
-        f'<a:blip r:embed="r2" xmlns:r="{office}"/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>'
+        '<a:blip r:embed="r2" '
+        f'xmlns:r="{office}"/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>'
     )
     rows = (
         cell("Kind") + cell("Rule"),
@@ -224,10 +235,12 @@ def rich_docx(alt: str = "Dock door 14 with its chock", rules: tuple[str, ...] =
     )
     return zipped(
         {
-            "[Content_Types].xml": f'<Types xmlns="{package}/content-types"><Default Extension="xml" ContentType="application/xml"/>'
+            "[Content_Types].xml": f'<Types xmlns="{package}/content-types"><Default Extension="xml" '
+            'ContentType="application/xml"/>'
             '<Default Extension="png" ContentType="image/png"/>'
             '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-            f'<Override PartName="/word/document.xml" ContentType="{main}.wordprocessingml.document.main+xml"/></Types>',
+            '<Override PartName="/word/document.xml" '
+            f'ContentType="{main}.wordprocessingml.document.main+xml"/></Types>',
             "_rels/.rels": f'<Relationships xmlns="{package}/relationships">'
             f'<Relationship Id="r1" Type="{office}/officeDocument" Target="word/document.xml"/></Relationships>',
             "word/_rels/document.xml.rels": f'<Relationships xmlns="{package}/relationships">'
@@ -237,7 +250,7 @@ def rich_docx(alt: str = "Dock door 14 with its chock", rules: tuple[str, ...] =
             "word/media/image1.png": image or png(),
             "word/document.xml": f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>',
         }
-    )  # fmt: skip
+    )
 
 
 def png(width: int = 2, height: int = 2, shade: int = 200) -> bytes:

@@ -1,5 +1,5 @@
-"""A question without an answer, in a real browser: asked, reported, seen by its owner, written and tried, reviewed, merged, found,
-closed by itself; whoever asked hears of it, and Home shows how it went."""
+"""A question without an answer, in a real browser: asked, reported, seen by its owner, written and tried, reviewed,
+merged, found, closed by itself; whoever asked hears of it, and Home shows how it went."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 QUESTION = "how do guests get on the wifi"
 PATH = "it/guest-notes.md"
-NOTES = "---\ntitle: Guests in the office\ndoc_type: faq\nowner: Avery Lindqvist\n---\n# Guests in the office\n\nGuests sign the book at the desk. Wifi for guests is not described yet.\n"
+NOTES = (
+    "---\ntitle: Guests in the office\ndoc_type: faq\nowner: Avery Lindqvist\n---\n# Guests in the "
+    "office\n\nGuests sign the book at the desk. Wifi for guests is not described yet.\n"
+)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,6 @@
-"""A reviewer in a real browser: an edit that breaks another document's answer is stopped, fixed with what the tab says, and merged."""
+"""A reviewer in a real browser: an edit that breaks another document's answer is stopped, fixed with what the tab
+says, and merged.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,18 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 QUESTION = "How many months do we have before a freight claim is too old?"
 PATH = "supply-chain/receiving/freight-claims.md"
-GREEDY = f"# Freight claims\n\n## How many months before a freight claim is too old\n\n{QUESTION} Months before a freight claim is too old: ask. A freight claim is too old after some months.\n"
-MODEST = "# Freight claims\n\n## Whom to write to\n\nThe carrier's claims desk takes letters and mail. Put the pro number on every page.\n"
-HEAD = "---\ntitle: Freight claims\nowner: Dana Okafor\ndoc_type: sop\nanswers:\n  - Whom do I write to about a freight claim?\n---\n"
+GREEDY = (
+    f"# Freight claims\n\n## How many months before a freight claim is too old\n\n{QUESTION} Months before a "
+    "freight claim is too old: ask. A freight claim is too old after some months.\n"
+)
+MODEST = (
+    "# Freight claims\n\n## Whom to write to\n\nThe carrier's claims desk takes letters and mail. Put the pro "
+    "number on every page.\n"
+)
+HEAD = (
+    "---\ntitle: Freight claims\nowner: Dana Okafor\ndoc_type: sop\nanswers:\n  - Whom do I write to about a "
+    "freight claim?\n---\n"
+)
 RULES = "rules:\n  - match: supply-chain/\n    found: block\n    first: 1\n"
 
 

@@ -1,4 +1,6 @@
-"""From a choice on Account to a letter that the running app sends by itself, its line in the log, and the click that ends it."""
+"""From a choice on Account to a letter that the running app sends by itself, its line in the log, and the click that
+ends it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,12 @@ def test_a_reviewer_chooses_mail_gets_it_and_ends_it(chromium: Any, tmp_path: Pa
     with mail_server() as server, receiver() as hook:
         app = mailing(tmp_path / "home", server.url, webhooks_private=True)
         put(app, {"a.md": "# Note\n\nA line.\n"})
-        given = {"SMTP_URL": server.url, "SMTP_FROM": "Concord <concord@example.org>", "WEBHOOKS_PRIVATE": "yes", "URL": "https://concord.example.org"}  # fmt: skip
+        given = {
+            "SMTP_URL": server.url,
+            "SMTP_FROM": "Concord <concord@example.org>",
+            "WEBHOOKS_PRIVATE": "yes",
+            "URL": "https://concord.example.org",
+        }
         environment = {f"CONCORD_{name}": value for name, value in given.items()}
         with (
             browser.server(app.settings.home, tmp_path / "server.log", **environment) as url,

@@ -1,4 +1,6 @@
-"""An admin gives a folder to a group; a colleague finds nothing, a member finds it, and a change of the group counts at the next click."""
+"""An admin gives a folder to a group; a colleague finds nothing, a member finds it, and a change of the group counts
+at the next click.
+"""
 
 from __future__ import annotations
 

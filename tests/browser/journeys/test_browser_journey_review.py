@@ -183,5 +183,6 @@ def test_a_conflict_is_decided_with_both_edits_in_sight(chromium: Any, own_app: 
         journey.step("solved")
     text = own_app.knowledge.repository.read(own_app.reviews.changes.get(number).head, path).decode()
     assert text == (
-        "# Sessions\n\nTell the duty manager and the owner at once.\nThe report is due in 6 hours.\n\nKeep the log 8 days.\n"
+        "# Sessions\n\nTell the duty manager and the owner at once.\nThe report is due in 6 hours.\n\nKeep the log 8 "
+        "days.\n"
     )

@@ -56,8 +56,12 @@ class Failing(ScriptedLlm):
 
 
 def made(
-    document: Document, *models: ScriptedLlm, spec: ChunkerSpec = ChunkerSpec("agentic", {"max_tokens": 40, "min_tokens": 8}), context: str = "structural", known: Memory | None = None
-) -> tuple[tuple[Chunk, ...], list[str]]:  # fmt: skip
+    document: Document,
+    *models: ScriptedLlm,
+    spec: ChunkerSpec = ChunkerSpec("agentic", {"max_tokens": 40, "min_tokens": 8}),
+    context: str = "structural",
+    known: Memory | None = None,
+) -> tuple[tuple[Chunk, ...], list[str]]:
     """Chunks, and what was reported."""
     reported: list[str] = []
     writer = Writer([lambda model=model: model for model in models], known or Memory(), threads=1)  # type: ignore[misc]

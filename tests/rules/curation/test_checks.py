@@ -178,11 +178,37 @@ def test_any_text_gets_findings_that_name_a_line_of_it(text: str, start: str) ->
 @pytest.mark.parametrize(
     "path",
     [
-        "../a.md", "a/../b.md", "/etc/a.md", "a\0.md", "a\x07.md", "a\u202e.md", "a\u200b.md", "a" * 201 + ".md", "con.md",
-        "x/NUL.md", "com1.txt.md", "a\\b.md", "C:/a.md", ".git/a.md", "a/.md", "a//b.md", "a./b.md", "a /b.md", "-a.md", "a.MD",
-        "a\nb.md", "~/a.md", "$HOME/a.md", "a*.md", "a?.md", "a<b>.md", "/".join("1234567890" * 26) + ".md", "\ud800.md", "",
+        "../a.md",
+        "a/../b.md",
+        "/etc/a.md",
+        "a\0.md",
+        "a\x07.md",
+        "a\u202e.md",
+        "a\u200b.md",
+        "a" * 201 + ".md",
+        "con.md",
+        "x/NUL.md",
+        "com1.txt.md",
+        "a\\b.md",
+        "C:/a.md",
+        ".git/a.md",
+        "a/.md",
+        "a//b.md",
+        "a./b.md",
+        "a /b.md",
+        "-a.md",
+        "a.MD",
+        "a\nb.md",
+        "~/a.md",
+        "$HOME/a.md",
+        "a*.md",
+        "a?.md",
+        "a<b>.md",
+        "/".join("1234567890" * 26) + ".md",
+        "\ud800.md",
+        "",
     ],
-)  # fmt: skip
+)
 def test_odd_paths_are_refused_with_a_sentence(path: str) -> None:
     with pytest.raises(BadInput) as error:
         safe_path(path)

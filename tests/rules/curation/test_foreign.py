@@ -1,4 +1,6 @@
-"""What people have: MDX, deep folders, statuses of other tools, embedded pictures, escaped titles. Nothing goes without its name."""
+"""What people have: MDX, deep folders, statuses of other tools, embedded pictures, escaped titles. Nothing goes
+without its name.
+"""
 
 from __future__ import annotations
 
@@ -61,14 +63,18 @@ export const versions = [
 
 
 def repository(folder: Path, pages: int = 24) -> Path:
-    """A documentation site as people have it: MDX, twelve folders deep, foreign statuses, pictures inside texts, other files."""
+    """A documentation site as people have it: MDX, twelve folders deep, foreign statuses, pictures inside texts, other
+    files.
+    """
     statuses = ("published", "Active", "wip", "archived", "Final", "beta", "in-review", "draft")
     for n in range(pages):
         at = folder.joinpath("docs", *(f"level{level}" for level in range(n % 12)))
         at.mkdir(parents=True, exist_ok=True)
         text = PAGE.format(status=statuses[n % len(statuses)], n=n, next=(n + 12) % pages)
         (at / f"page{n}.mdx").write_text(text)
-    (folder / "docs" / "map.md").write_text(f"# Site \\& map\n\n![The yard]({DATA})\n\n![]({'data:video/mp4;base64,' + 'A' * 400})\n")  # fmt: skip
+    (folder / "docs" / "map.md").write_text(
+        f"# Site \\& map\n\n![The yard]({DATA})\n\n![]({'data:video/mp4;base64,' + 'A' * 400})\n"
+    )
     (folder / "docs" / "page0.md").write_text("# The page that is Markdown already\n\nText.\n")
     (folder / "docs" / "broken.mdx").write_text("---\ntitle: [a\n---\n# Broken\n")
     (folder / "docs" / "sidebar.js").write_text("module.exports = {};\n")
@@ -120,13 +126,18 @@ def test_links_to_mdx_files_lead_to_the_documents_that_they_became(app: App, tmp
 def test_a_zip_brings_the_same_as_its_folder_on_the_page_and_on_the_command_line(
     app: App, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    files = {f"docs/{'x/' * 11}a.mdx": PAGE.format(status="beta", n=1, next=2), "docs/b.mdx": "# B\n\nSee [a](x/c.mdx).\n", "docs/x/c.mdx": "# C\n\nText.\n"}  # fmt: skip
+    files = {
+        f"docs/{'x/' * 11}a.mdx": PAGE.format(status="beta", n=1, next=2),
+        "docs/b.mdx": "# B\n\nSee [a](x/c.mdx).\n",
+        "docs/x/c.mdx": "# C\n\nText.\n",
+    }
     batch = app.upload.uploads.read(demo("author"), [("site.zip", zipped(files))])
     deep, second, _ = batch.items
     assert deep.path == f"docs/{'x/' * 11}a.md"
     assert [finding.message for finding in deep.findings if finding.severity == "warning"][:2] == [
         "Left out of the MDX: 2 imports or exports, the components Tabs and TabItem. Their text stays.",
-        "The status 'beta' is not known here, so the document counts as approved. Statuses: draft, approved, superseded, retired.",
+        "The status 'beta' is not known here, so the document counts as approved. Statuses: draft, approved, "
+        "superseded, retired.",
     ]
     assert deep.included
     assert "(x/c.md)" in second.text
@@ -147,13 +158,13 @@ def test_a_zip_brings_the_same_as_its_folder_on_the_page_and_on_the_command_line
         ("`<A/>` and `{x}`\n\n```\n{y}\n```\n", "`<A/>` and `{x}`\n\n```\n{y}\n```\n", ""),
         ("## Name {#name}\n\n\\{kept\\}\n", "## Name {#name}\n\n\\{kept\\}\n", ""),
         ("{'a text'}{/* gone */}\n", "a text\n", "1 comment"),
-        ("<Card title=\"Mind\" on={() => a > b}>Text</Card>\n", "**Mind** Text\n", "the component Card"),
+        ('<Card title="Mind" on={() => a > b}>Text</Card>\n', "**Mind** Text\n", "the component Card"),
         ("<img src={url('x.png')} alt='The map' />\n", "The map\n\n", "the component img"),
         ("<div className='x'>Red</div>\n", "Red\n", "2 HTML tags"),
         ("    <A>\n        - one\n          - two\n    </A>\n", "- one\n  - two\n", "the component A"),
         ("{unclosed <A\n", "{unclosed <A\n", ""),
     ],
-)  # fmt: skip
+)
 def test_mdx_keeps_its_text_and_its_code_and_names_what_goes(mdx: str, markdown: str, named: str) -> None:
     text, gone = as_markdown(mdx)
     assert text.rstrip() == markdown.rstrip()
@@ -181,7 +192,12 @@ def test_hostile_markup_is_blanked_in_seconds(hostile: str) -> None:
 def test_every_built_in_word_counts_as_one_of_our_statuses() -> None:
     assert set(WORDS.values()) == set(STATUSES)
     assert not set(WORDS) & set(STATUSES)
-    for word, status in {"Published": "approved", "WIP": "draft", "archived": "retired", "deprecated": "superseded"}.items():  # fmt: skip
+    for word, status in {
+        "Published": "approved",
+        "WIP": "draft",
+        "archived": "retired",
+        "deprecated": "superseded",
+    }.items():
         assert read_document("a.md", f"---\nstatus: {word}\n---\n# A\n").meta.status == status
 
 
@@ -215,7 +231,10 @@ def test_a_text_that_is_too_long_only_with_its_pictures_comes_in() -> None:
 @pytest.mark.parametrize("name", ["markdown", "fixed", "semantic", "hierarchical"])
 def test_data_and_styles_are_in_no_chunk_of_their_own_and_not_in_what_is_indexed(name: str) -> None:
     body = "Keep the records for five years. " * 40
-    noise = f"![](data:video/mp4;base64,{'QUJD' * 20_000})\n\n<style>\n.zebra {{ color: red }}\n</style>\n\n<!-- hidden -->\n{{: .zebra }}\n"
+    noise = (
+        f"![](data:video/mp4;base64,{'QUJD' * 20_000})\n\n<style>\n.zebra {{ color: red }}\n</style>\n\n<!-- "
+        f"hidden -->\n{{: .zebra }}\n"
+    )
     text = f'# Records\n\n{body}\n\n{noise}\n<div class="zebra">R&amp;D **decides** `<div>`.</div>\n'
     chunks = chunker(ChunkerSpec(name), TOOLS)(read_document("a.md", text))
     assert sum(chunk.tokens for chunk in chunks) < 700
@@ -233,9 +252,15 @@ def test_documents_without_markup_are_indexed_word_for_word_as_before() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["# R\\&D \\_rules\\_", "---\ntitle: R\\&D \\_rules\\_\n---\nx", '---\ntitle: "R\\&D \\\\_rules\\\\_"\n---\nx',
-     "---\ntitle: R&amp;D _rules_\n---\nx", "---\ntitle: 'R&amp;amp;D \\_rules\\_'\n---\nx", "R\\&D \\_rules\\_\n=====\n\nx"],
-)  # fmt: skip
+    [
+        "# R\\&D \\_rules\\_",
+        "---\ntitle: R\\&D \\_rules\\_\n---\nx",
+        '---\ntitle: "R\\&D \\\\_rules\\\\_"\n---\nx',
+        "---\ntitle: R&amp;D _rules_\n---\nx",
+        "---\ntitle: 'R&amp;amp;D \\_rules\\_'\n---\nx",
+        "R\\&D \\_rules\\_\n=====\n\nx",
+    ],
+)
 def test_escaped_titles_are_read_as_people_write_them(text: str) -> None:
     assert read_document("a.md", text).title.replace("_", "") == "R&D rules"
 

@@ -66,10 +66,23 @@ def test_a_title_is_found_somewhere(text: str, title: str) -> None:
 
 
 WRAPPED = [
-    "{}", "**{}**", "*{}*", "__{}__", "`{}`", "~~{}~~", "[{}](https://example.org/a_b(c))", "[{}][there]", "![{}](b.svg)",
-    "[![{}](b.svg)](https://example.org)", "<em>{}</em>", "<a name='x'></a>{}", "<!-- hidden -->{}", "\\*{}\\*", ":rocket: {}",
+    "{}",
+    "**{}**",
+    "*{}*",
+    "__{}__",
+    "`{}`",
+    "~~{}~~",
+    "[{}](https://example.org/a_b(c))",
+    "[{}][there]",
+    "![{}](b.svg)",
+    "[![{}](b.svg)](https://example.org)",
+    "<em>{}</em>",
+    "<a name='x'></a>{}",
+    "<!-- hidden -->{}",
+    "\\*{}\\*",
+    ":rocket: {}",
     "***[{}](x.md)***",
-]  # fmt: skip
+]
 
 
 @given(
@@ -200,10 +213,38 @@ def test_any_frontmatter_ends_in_a_document_or_a_sentence(value: dict[str, objec
 
 
 BAD_PATHS = [
-    "../a.md", "a/../b.md", "/etc/passwd.md", "a//b.md", "a/./b.md", "a\0b.md", "a\nb.md", "a\u202eb.md", "con.md", "a/NUL.md", "COM1.x.md",
-    "a.txt", "a", "", ".git/config.md", ".hidden.md", "a/.b/c.md", "-rf.md", "a/ b.md", "a /b.md", "a./b.md", "a:b.md", "a\\b.md", "a?.md",
-    "a*.md", "a|b.md", "x" * 200 + ".md", "/".join("abcdefghij" * 26) + ".md", "~/a.md", "a\ud800.md", "é" * 100 + ".md",
-]  # fmt: skip
+    "../a.md",
+    "a/../b.md",
+    "/etc/passwd.md",
+    "a//b.md",
+    "a/./b.md",
+    "a\0b.md",
+    "a\nb.md",
+    "a\u202eb.md",
+    "con.md",
+    "a/NUL.md",
+    "COM1.x.md",
+    "a.txt",
+    "a",
+    "",
+    ".git/config.md",
+    ".hidden.md",
+    "a/.b/c.md",
+    "-rf.md",
+    "a/ b.md",
+    "a /b.md",
+    "a./b.md",
+    "a:b.md",
+    "a\\b.md",
+    "a?.md",
+    "a*.md",
+    "a|b.md",
+    "x" * 200 + ".md",
+    "/".join("abcdefghij" * 26) + ".md",
+    "~/a.md",
+    "a\ud800.md",
+    "é" * 100 + ".md",
+]
 
 
 @pytest.mark.parametrize("path", BAD_PATHS, ids=repr)

@@ -73,7 +73,10 @@ def test_a_picture_that_lies_beside_the_document_is_not_missing() -> None:
 
 
 def test_a_link_stands_on_its_own_line_not_on_the_first_of_its_paragraph() -> None:
-    body = "<div>\nRead on\n[a](a.md) and ![p](p.png) `one\ntwo` [b](b.md)\n</div>\n\n| x | y |\n|---|---|\n| 1 | [c](c.md) |\n"
+    body = (
+        "<div>\nRead on\n[a](a.md) and ![p](p.png) `one\ntwo` [b](b.md)\n</div>\n\n| x | y |\n|---|---|\n| 1 | "
+        "[c](c.md) |\n"
+    )
     document = Document("d", "d.md", "D", body)
     assert [(link.path, link.line) for link in links(document)] == [("a.md", 3), ("b.md", 4), ("c.md", 9)]
     assert [picture.line for picture in pictures_of(document, parser().parse(body))] == [3]

@@ -1,4 +1,6 @@
-"""Regular expressions that take long: a text for which one has two ways to go at every letter stops the whole server."""
+"""Regular expressions that take long: a text for which one has two ways to go at every letter stops the whole
+server.
+"""
 
 from __future__ import annotations
 

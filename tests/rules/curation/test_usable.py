@@ -121,8 +121,10 @@ def test_no_feature_takes_what_is_cut_refused_or_an_echo(feature: str, wrong: st
         ("context", "the cash is here and " * 30, "repeats itself"),
         (
             "context",
-            "The document contains a list of old reports, which is a list of documents that have been referenced in the past. "
-            "The document is a list of old reports, which is a list of documents that have been referenced in the past.",
+            "The document contains a list of old reports, which is a list of documents that have been referenced in "
+            "the past. "
+            "The document is a list of old reports, which is a list of documents that have been referenced in the "
+            "past.",
             "repeats itself",
         ),
         ("passage questions", "There is nothing to ask here.", "has no question"),
@@ -237,9 +239,15 @@ def workspace(server: ScriptedServer, home: Path, price: float = 0.0, budget: fl
     prices = home.parent / "prices.json"
     prices.write_text(json.dumps({MODEL: {"input": price, "output": price}}))
     settings = load(
-        {}, home=home, openai_url=f"{server.url}/v1", openai_key="k", llm=MODEL, llm_timeout=20.0, prices=prices,
+        {},
+        home=home,
+        openai_url=f"{server.url}/v1",
+        openai_key="k",
+        llm=MODEL,
+        llm_timeout=20.0,
+        prices=prices,
         monthly_budget=budget,
-    )  # fmt: skip
+    )
     app = build(settings, processes=NoProcesses())
     app.platform.workspace.create()
     return app
@@ -358,7 +366,10 @@ def test_a_search_says_that_its_model_was_found_unfit_and_is_used_all_the_same(t
         app = workspace(server, tmp_path / "home")
         put(app, dict(FILES))
         app.index.builder.build(app.platform.settings.profile())
-        search = lambda name: app.search.searcher.search("file form", config=configs.parse(name)).warnings
+
+        def search(name):
+            return app.search.searcher.search("file form", config=configs.parse(name)).warnings
+
         unfit(app, "rerank")
         app.models.fitness.force(ADMIN, MODEL, "rerank", "to compare it")
         assert search("bm25+listwise")[-1].endswith("Its orders follow places. Used all the same: to compare it")
@@ -392,9 +403,12 @@ def test_paraphrases_by_rules_say_why_the_model_wrote_none(tmp_path: Path) -> No
     with ScriptedServer(["No."]) as server:
         app = workspace(server, tmp_path / "home")
         put(app, dict(FILES))
-        make = lambda name: app.evaluation.jobs.works()["generate"](
-            {"kind": "known-items", "name": name, "seed": 1, "per_category": 1, "actor": "admin"}, lambda *_: None
-        )
+
+        def make(name):
+            return app.evaluation.jobs.works()["generate"](
+                {"kind": "known-items", "name": name, "seed": 1, "per_category": 1, "actor": "admin"}, lambda *_: None
+            )
+
         why = next(iter(make("one")["refused"]))
         assert why.startswith(f"paraphrased by rules: The answer of {MODEL}")
         assert "not one question" in why
@@ -406,7 +420,10 @@ def test_a_profile_takes_only_writers_that_were_checked_and_found_fit(tmp_path: 
     with ScriptedServer() as server:
         app = workspace(server, tmp_path / "home")
         profile = Profile("rich", context="contextual", embedder="potion-base-8m", writers=(MODEL,))
-        check = lambda: IndexAdmin._check_fitness(app.index.admin, MODEL, "context")
+
+        def check():
+            return IndexAdmin._check_fitness(app.index.admin, MODEL, "context")
+
         assert profile.writers == (MODEL,)
         with pytest.raises(Refused, match="is not checked"):
             check()

@@ -176,7 +176,10 @@ def test_names_of_a_recogniser_join_segments_before_the_model_is_asked_for_more(
     )
     documents = [read_document(f"{name}.md", f"---\ntitle: T\ntags: [x]\n---\n{plain}") for name in "ab"]
     usable = json.dumps([{"question": "When does it open in the morning?", "answer": "opens at seven"}])
-    names = lambda text: [word for word in ("Reno", "Oslo", "Bonn", "Kyiv", "Lima") if word in text]
+
+    def names(text):
+        return [word for word in ("Reno", "Oslo", "Bonn", "Kyiv", "Lima") if word in text]
+
     llm = ScriptedLlm(usable)
     made = qa.generate(documents, llm, names=names)
     assert "multi-file-2-hop" not in made.left_out
@@ -221,7 +224,10 @@ def test_a_pool_is_blind_and_a_model_judges_it_under_its_own_name(judged_by_llm:
         {"The answer of scripted was not used: it is none of the grades 0, 1 and 2.": 1},
     )
     added = app.evaluation.querysets.get("items").judgments[before:]
-    assert [(one.source, one.judge, one.grade) for one in added] == [("llm judge", "scripted", 2.0), ("llm judge", "scripted", 0.0)]  # fmt: skip
+    assert [(one.source, one.judge, one.grade) for one in added] == [
+        ("llm judge", "scripted", 2.0),
+        ("llm judge", "scripted", 0.0),
+    ]
     assert llm.asked[0].count("</passage>") == 1
 
 

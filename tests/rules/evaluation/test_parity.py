@@ -1,4 +1,6 @@
-"""One pipeline: evaluation and playground rank every question of the starter knowledge base exactly as `search` does."""
+"""One pipeline: evaluation and playground rank every question of the starter knowledge base exactly as `search`
+does.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,9 @@ def test_the_playground_shows_the_hits_of_a_search_with_any_filters(kb: App, nam
                 )
 
 
-@pytest.mark.parametrize("engines", [{"bm25": "duckdb"}, {"dense": "lancedb"}, {"bm25": "duckdb", "dense": "lancedb"}, {"bm25": "rank-bm25"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "engines", [{"bm25": "duckdb"}, {"dense": "lancedb"}, {"bm25": "duckdb", "dense": "lancedb"}, {"bm25": "rank-bm25"}]
+)
 def test_another_engine_gives_the_same_ranks(kb: App, engines: dict[str, str]) -> None:
     config = configs.parse("convex-0.5")
     asked = configs.from_mapping({"base": "convex-0.5", "engines": engines})

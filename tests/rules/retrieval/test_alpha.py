@@ -63,7 +63,10 @@ def examples(n: int = 400, seed: int = 1) -> list[Example]:
 @given(triples)
 def test_no_alpha_on_a_fine_grid_beats_the_closed_form(rows: list[tuple[float, float, float]]) -> None:
     labels, dense, bm25 = ({n: row[part] for n, row in enumerate(rows)} for part in range(3))
-    error = lambda a: sum((labels[n] - a * dense[n] - (1 - a) * bm25[n]) ** 2 for n in labels)
+
+    def error(a):
+        return sum((labels[n] - a * dense[n] - (1 - a) * bm25[n]) ** 2 for n in labels)
+
     best = optimum(labels, dense, bm25)
     assert 0.0 <= best.alpha <= 1.0
     assert error(best.alpha) <= min(error(a / 200) for a in range(201)) + 1e-9

@@ -1,4 +1,6 @@
-"""Knowing when not to answer: one confidence for every way of searching, and one threshold for page, command and gaps."""
+"""Knowing when not to answer: one confidence for every way of searching, and one threshold for page, command and
+gaps.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +95,9 @@ def test_an_index_without_documents_finds_nothing_of_them_and_counts_words_anew(
     ["bm25", "dense", "convex-0.5", "rrf-60", "trimodal-graph", '{"documents": true, "fields": {"title": 1}}', "tfidf"],
 )
 def test_every_way_of_searching_tells_what_it_knows_from_what_it_does_not(judged: App, text: str) -> None:
-    ask = lambda query: judged.search.searcher.search(query, config=parse(text))
+    def ask(query):
+        return judged.search.searcher.search(query, config=parse(text))
+
     known, unknown = ask("key3first apple river"), ask("zeppelin harbour timetable")
     assert 0.0 <= unknown.confidence < known.confidence <= 1.0
     assert (known.fits, unknown.fits) == (True, False)
@@ -118,7 +122,9 @@ def test_a_slip_is_no_doubt_where_its_right_spelling_finds_the_same_document(jud
 
 
 def test_confidence_depends_neither_on_how_many_hits_are_shown_nor_on_a_reranker(judged: App) -> None:
-    ask = lambda k, text: judged.search.searcher.search("key3first apple river", config=parse(text), k=k).confidence
+    def ask(k, text):
+        return judged.search.searcher.search("key3first apple river", config=parse(text), k=k).confidence
+
     assert ask(1, "convex-0.5") == ask(10, "convex-0.5") == ask(3, "convex-0.5+rerank")
 
 

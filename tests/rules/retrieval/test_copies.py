@@ -153,7 +153,8 @@ FILES = {
         for n in range(8)
     },
     **{
-        f"fruit/{topic}.md": f"---\nid: F-{topic}\ntitle: On {topic}\n---\n# On {topic}\n\nThe guard at the gate sells {topic} "
+        f"fruit/{topic}.md": f"---\nid: F-{topic}\ntitle: On {topic}\n---\n# On {topic}\n\nThe guard at the gate "
+        f"sells {topic} "
         f"from the yard. Whoever likes {topic} comes early and brings a bag for all the {topic} that are left.\n"
         for topic in TOPICS
     },

@@ -27,12 +27,14 @@ from tests.conftest import indexed
 
 LONG = "Nothing of that kind is said here, nor will it be. " * 40  # so that every section is a passage
 FILES = {
-    "travel/flights.md": "---\nid: T-1\ntitle: Booking flights\ntags: [travel, air]\nanswers:\n  - Who pays for my seat?\n---\n"
+    "travel/flights.md": "---\nid: T-1\ntitle: Booking flights\ntags: [travel, air]\nanswers:\n  - Who pays for my "
+    "seat?\n---\n"
     f"# Booking flights\n\nAsk the desk for a ticket. {LONG}\n\n## Seats\n\nChoose one at the desk. {LONG}\n",
     "travel/hotels.md": "---\nid: T-2\ntitle: What to know before booking hotels and flights abroad\n---\n"
     f"# Hotels\n\nBooking flights is described elsewhere. Booking a hotel needs a ticket. {LONG}\n",
     "desk/hours.md": "---\nid: T-3\ntitle: Desk hours\n---\n"
-    f"# Desk hours\n\nThe desk opens at nine. {LONG}\n\n## Flights\n\nThe desk for booking flights opens at ten. {LONG}\n",
+    f"# Desk hours\n\nThe desk opens at nine. {LONG}\n\n## Flights\n\nThe desk for booking flights opens at ten. "
+    f"{LONG}\n",
 }
 worth = st.floats(0.01, 100.0)
 
@@ -90,7 +92,10 @@ def test_a_question_that_a_document_lists_does_not_find_itself_when_it_is_judged
         CandidateCache(searcher, database, searcher.index(), config)
         for config in (with_fields(answers=3), with_fields())
     )
-    found = lambda cache, query: cache.of(query).candidates.retrieved["bm25"]
+
+    def found(cache, query):
+        return cache.of(query).candidates.retrieved["bm25"]
+
     assert found(judged, "who pays for my  SEAT") == found(plain, "who pays for my  SEAT")
     assert max(found(judged, "who pays my seat here").values()) > max(found(plain, "who pays my seat here").values())
 

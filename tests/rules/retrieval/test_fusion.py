@@ -80,7 +80,9 @@ def test_scores_are_divided_by_a_tiny_one_without_overflow() -> None:
 
 @pytest.mark.parametrize("name", list(NORMALISATIONS))
 def test_an_empty_a_constant_and_a_single_leg_are_defined(name: str) -> None:
-    normalise = lambda *scores: NORMALISATIONS[name].scale(np.array(scores), True, 0.0).tolist()
+    def normalise(*scores):
+        return NORMALISATIONS[name].scale(np.array(scores), True, 0.0).tolist()
+
     assert normalise() == []
     assert len(set(normalise(2.0, 2.0))) == 1
     assert normalise(0.0, 0.0) == [0.0, 0.0]

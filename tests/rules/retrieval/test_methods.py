@@ -231,9 +231,18 @@ def test_every_preset_parses() -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("fusion", "isr"), ("normalisation", "softmax"), ("legs", ["title"]), ("reranker", "oracle"), ("alpha_from", "luck"),
-     ("missing", "guess"), ("rerank", "sometimes"), ("engines", {"bm25": "sqlite"}), ("engines", {"graph": "duckdb"})],
-)  # fmt: skip
+    [
+        ("fusion", "isr"),
+        ("normalisation", "softmax"),
+        ("legs", ["title"]),
+        ("reranker", "oracle"),
+        ("alpha_from", "luck"),
+        ("missing", "guess"),
+        ("rerank", "sometimes"),
+        ("engines", {"bm25": "sqlite"}),
+        ("engines", {"graph": "duckdb"}),
+    ],
+)
 def test_an_unknown_name_is_refused_and_never_run_as_another(key: str, value: Any) -> None:
     with pytest.raises(BadInput, match="is unknown. Known"):
         configs.from_mapping({key: value})

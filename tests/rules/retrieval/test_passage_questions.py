@@ -76,12 +76,18 @@ def test_questions_are_no_part_of_a_passage_or_its_vector() -> None:
 
 
 def test_a_question_that_leads_to_other_passages_is_dropped() -> None:
-    chunks, _, _ = made(TEXT + "\n\n## Rest\n\nThe north, north, north gate.\n", answer("Where is the north door?", "Who opens the door?"))  # fmt: skip
+    chunks, _, _ = made(
+        TEXT + "\n\n## Rest\n\nThe north, north, north gate.\n",
+        answer("Where is the north door?", "Who opens the door?"),
+    )
     with_north = [chunk for chunk in chunks if "north" in chunk.text]
     assert all("Where is the north door?" in chunk.questions for chunk in with_north)
     assert made("# T\n\nCopies: five years.\n", answer("Does Visa keep copies?"))[0][0].questions == ()
     many = "\n\n".join(f"## Part {n}\n\nThe north door number {n} of the house is painted green." for n in range(4))
-    chunks, _, _ = made(f"# Doors\n\n{many}\n\n## Cellar\n\nThe cellar is dry, and its lamp is on.\n", answer("Where is the north door?", "Is the cellar lamp on?"))  # fmt: skip
+    chunks, _, _ = made(
+        f"# Doors\n\n{many}\n\n## Cellar\n\nThe cellar is dry, and its lamp is on.\n",
+        answer("Where is the north door?", "Is the cellar lamp on?"),
+    )
     cellar = next(chunk for chunk in chunks if "cellar" in chunk.text)
     assert cellar.questions == ("Is the cellar lamp on?",)
 
@@ -117,7 +123,10 @@ def test_an_estimate_counts_one_call_for_each_passage_that_has_no_questions_yet(
     read = [app.knowledge.documents.show(path) for path in ("a.md", "b.md")]
     chunked = [(document, chunker(ChunkerSpec(), Tools(words))(document)) for document in read]
     estimator, texts = app.evaluation.runs.estimator, app.index.builder.texts
-    estimate = lambda: [row.calls for row in build_calls(estimator, texts, PROFILE, chunked, 1.0)]
+
+    def estimate():
+        return [row.calls for row in build_calls(estimator, texts, PROFILE, chunked, 1.0)]
+
     assert estimate() == [(2, 6)]
     app.index.builder.build(PROFILE)
     assert estimate() == []

@@ -116,8 +116,12 @@ def test_a_document_that_wants_to_be_first_changes_neither_prompt_nor_contract()
 
 
 def run(
-    answers: Sequence[str], texts: Sequence[str], fused: dict[int, float] | None = None, neighbours: dict[int, list[int]] | None = None, **config: object
-) -> tuple[Outcome, Trace]:  # fmt: skip
+    answers: Sequence[str],
+    texts: Sequence[str],
+    fused: dict[int, float] | None = None,
+    neighbours: dict[int, list[int]] | None = None,
+    **config: object,
+) -> tuple[Outcome, Trace]:
     """One reranking of texts whose chunk numbers are their places."""
     llm, trace = ScriptedLlm(*answers) if answers else None, Trace()
 
@@ -128,9 +132,14 @@ def run(
 
     ranking = fused or {n: 1.0 - n / 100 for n in range(len(texts))}
     task = Task(
-        "cash form", ranking, SearchConfig(**{"rerank": "always", "reranker": "listwise", **config}),  # type: ignore[arg-type]
-        texts.__getitem__, lambda chunk: (neighbours or {}).get(chunk, []), WordReranker, model,
-    )  # fmt: skip
+        "cash form",
+        ranking,
+        SearchConfig(**{"rerank": "always", "reranker": "listwise", **config}),  # type: ignore[arg-type]
+        texts.__getitem__,
+        lambda chunk: (neighbours or {}).get(chunk, []),
+        WordReranker,
+        model,
+    )
     return rerank(task, 0.71, trace), trace
 
 
@@ -226,7 +235,13 @@ def test_a_long_passage_is_cut_and_the_note_says_so() -> None:
 
 def test_of_fifty_passages_the_ten_best_are_asked_for_in_one_call() -> None:
     best = [41, 7, 33, 2, 19, 50, 11, 28, 5, 1]
-    done, trace = run([json.dumps({"order": best})], [f"p{n}" for n in range(50)], rerank_depth=50, rerank_prompt="zero-shot", rerank_orders=1)  # fmt: skip
+    done, trace = run(
+        [json.dumps({"order": best})],
+        [f"p{n}" for n in range(50)],
+        rerank_depth=50,
+        rerank_prompt="zero-shot",
+        rerank_orders=1,
+    )
     led = [place - 1 for place in best]
     assert list(done.scores) == [*led, *(place for place in range(50) if place not in led)]
     assert re.search(r"listwise over the top 50; 1 call to scripted", trace.stages[0].note)
@@ -249,7 +264,12 @@ def test_the_ten_best_of_a_long_list_must_be_the_same_from_both_ends() -> None:
 
 
 def test_a_reasoned_prompt_leaves_room_for_the_reason() -> None:
-    done, _ = run(['{"reason": "Passage [2] says it.", "order": [2, 1, 3]}'], ["a", "b", "c"], rerank_prompt="reasoned", rerank_orders=1)  # fmt: skip
+    done, _ = run(
+        ['{"reason": "Passage [2] says it.", "order": [2, 1, 3]}'],
+        ["a", "b", "c"],
+        rerank_prompt="reasoned",
+        rerank_orders=1,
+    )
     assert list(done.scores) == [1, 0, 2]
     assert task("q", ["a", "b"], PROMPTS["reasoned"]).max_tokens == 30 + 12 + 250
 
@@ -308,8 +328,12 @@ def test_conditional_reranking_gives_its_reason(tau: float, note: str) -> None:
 
 
 @given(
-    gains=st.lists(st.integers(0, 5), min_size=1, max_size=60), start=st.integers(1, 60), budget=st.integers(1, 60), window=st.integers(2, 20), data=st.data()
-)  # fmt: skip
+    gains=st.lists(st.integers(0, 5), min_size=1, max_size=60),
+    start=st.integers(1, 60),
+    budget=st.integers(1, 60),
+    window=st.integers(2, 20),
+    data=st.data(),
+)
 def test_sliding_reads_within_the_budget_and_an_oracle_finds_the_best_it_read(
     gains: list[int], start: int, budget: int, window: int, data: st.DataObject
 ) -> None:
@@ -369,7 +393,7 @@ def test_the_cascade_is_a_hundred_deep() -> None:
         ("dense+rerank+listwise", "at most one reranker"),
         ("dense+rerank+hyde", r"\+hyde first"),
     ],
-)  # fmt: skip
+)
 def test_unknown_choices_are_refused(text: str, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         configs.parse(text)
@@ -389,7 +413,7 @@ FILES = {
     "c.md": "---\nid: C\ntitle: Vault\n---\nThe vault holds cash.\n",
     "d.md": "---\nid: D\ntitle: Secret\nstatus: draft\n---\nFile the cash form on paper twice.\n",
     "e.md": "---\nid: E\ntitle: Parking\n---\nAsk your manager for leave to park.\n",
-}  # fmt: skip
+}
 
 
 def search(

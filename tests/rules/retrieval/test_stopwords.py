@@ -19,8 +19,10 @@ from tests.conftest import indexed
 OPTIONS = LexicalOptions()
 FILES = {
     "about/people.md": "---\ntitle: Who we are\n---\n# Who we are\n\nA small bank with forty people in two towns.\n",
-    "about/fire.md": "---\ntitle: Fire drill\n---\n# Fire drill\n\nLeave the house. Here is what to do when the alarm rings: walk, do not run.\n",
-    "about/tools.md": "---\ntitle: Tools\n---\n# Tools\n\nThe tools that we have are old, and some of them are who knows where.\n",
+    "about/fire.md": "---\ntitle: Fire drill\n---\n# Fire drill\n\nLeave the house. Here is what to do when the "
+    "alarm rings: walk, do not run.\n",
+    "about/tools.md": "---\ntitle: Tools\n---\n# Tools\n\nThe tools that we have are old, and some of them are who "
+    "knows where.\n",
 }
 stops = st.lists(st.sampled_from(sorted(STOPWORDS["english"])), min_size=1, max_size=6)
 others = st.lists(st.sampled_from(["bank", "fire", "alarm", "tools", "town"]), min_size=1, max_size=3)

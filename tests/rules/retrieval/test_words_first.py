@@ -117,7 +117,10 @@ class Meanwhile(HashEmbedder):
 
 def test_what_is_merged_while_vectors_are_computed_is_in_the_generation_that_has_them(tmp_path: Path) -> None:
     app = words_only(tmp_path)
-    merge = lambda: put(app, {f"more/{n}.md": text_of(200 + n) for n in range(12)})
+
+    def merge():
+        return put(app, {f"more/{n}.md": text_of(200 + n) for n in range(12)})
+
     app.index.builder.models.embedder_used = Meanwhile(merge)  # type: ignore[attr-defined]
     built = app.index.builder.build(app.platform.settings.profile())
     assert (built.generation.commit, built.generation.pending) == (app.knowledge.repository.head(), 0)
@@ -132,7 +135,10 @@ def test_a_rollback_while_vectors_are_computed_stays(tmp_path: Path) -> None:
     first = app.index.builder.build(profile).generation
     put(app, {f"more/{n}.md": text_of(200 + n) for n in range(12)})
     words = app.index.builder.build(profile, words=True).generation
-    back = lambda: app.index.generations.rollback(profile, first.number)
+
+    def back():
+        return app.index.generations.rollback(profile, first.number)
+
     app.index.builder.models.embedder_used = Meanwhile(back)  # type: ignore[attr-defined]
     assert app.index.builder.build(profile).generation.number == words.number
     assert app.index.generations.current(profile).number == first.number
@@ -192,9 +198,14 @@ def test_progress_is_that_of_the_job_that_embeds() -> None:
         def recent(self, limit: int) -> tuple[Any, ...]:
             return (self.job,)
 
-    now = lambda: datetime.fromisoformat("2026-01-01T00:00:10+00:00")
+    def now():
+        return datetime.fromisoformat("2026-01-01T00:00:10+00:00")
+
     generation = Generation(1, "local", "d", "c", 59, 531, "", 1.0, 1, pending=500)
-    told = lambda **row: VectorProgress(Queue(**row), now).of(generation)  # type: ignore[arg-type]
+
+    def told(**row):
+        return VectorProgress(Queue(**row), now).of(generation)  # type: ignore[arg-type]
+
     assert told() == Pending(200, 500, 30.0)  # a hundred were known before the job began
     assert told(message="Chunking") == Pending(0, 500)
     assert told(state="failed") == Pending(0, 500, stopped=True)

@@ -77,7 +77,9 @@ def unread(app: App, account: str) -> list[str]:
 
 
 def test_whoever_waits_for_words_does_not_wait_for_what_documents_answer(app: App) -> None:
-    asked = lambda: [job.kind for job in app.platform.jobs.recent() if job.kind == "answers"]
+    def asked():
+        return [job.kind for job in app.platform.jobs.recent() if job.kind == "answers"]
+
     put(app, {"hr/parking.md": "# Parking\n\nBehind the hall.\n"})
     app.index.jobs.build(ADMIN)
     assert asked() == []
@@ -134,7 +136,9 @@ def test_the_owner_is_told_once_when_a_question_breaks_and_again_only_after_it_w
 
 def test_several_broken_questions_are_one_message_that_leads_to_their_list(crowded_app: App) -> None:
     app = crowded_app
-    files = {f"it/doc{n}.md": document(f"Doc {n}", "Nothing of it.", f"lost badge {n}", owner=AUTHOR.name) for n in (1, 2)}  # fmt: skip
+    files = {
+        f"it/doc{n}.md": document(f"Doc {n}", "Nothing of it.", f"lost badge {n}", owner=AUTHOR.name) for n in (1, 2)
+    }
     served(app, files)
     app.answers.checks.check(ADMIN)
     (message,) = app.inbox.messages.listed(AUTHOR)
@@ -270,7 +274,10 @@ def test_the_estimate_gives_the_place_of_what_is_published(kb_app: App) -> None:
 
 
 def test_questions_are_suggested_from_headings_and_by_a_model_that_is_checked(app: App) -> None:
-    text = "---\nanswers: [How do I return a badge?]\n---\n# Badges\n\n## Return a badge\n\nx\n\n## Reporting a loss\n\nx\n\n```\n## Not a heading\n```\n"  # fmt: skip
+    text = (
+        "---\nanswers: [How do I return a badge?]\n---\n# Badges\n\n## Return a badge\n\nx\n\n## Reporting a "
+        "loss\n\nx\n\n```\n## Not a heading\n```\n"
+    )
     document_typed = read_document("hr/badges.md", text)
     assert app.answers.writing.suggest(AUTHOR, document_typed) == ("How do badges work?", "How do I report a loss?")
     with pytest.raises(Unavailable):
@@ -285,7 +292,10 @@ def test_questions_are_suggested_from_headings_and_by_a_model_that_is_checked(ap
 
 def test_the_editor_has_a_row_per_question_with_its_place_and_suggestions(app: App, visit: Any) -> None:
     page = visit("documents", app.settings.home, "author", doc="hr/badge", do="edit")
-    rows = lambda: [field for field in page.text_input if "_answer_" in str(field.key)]
+
+    def rows():
+        return [field for field in page.text_input if "_answer_" in str(field.key)]
+
     assert [field.value for field in rows()] == ["where do I report a lost badge"]
     add = next(button for button in page.button if str(button.key).endswith("_answer_add"))
     add.click().run()

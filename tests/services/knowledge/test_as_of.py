@@ -1,4 +1,6 @@
-"""Search and read as of an earlier day: kept generations at once, older ones built aside, equal to what was served then."""
+"""Search and read as of an earlier day: kept generations at once, older ones built aside, equal to what was served
+then.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,16 @@ def put_on(app: App, day: str, files: dict[str, str | None]) -> str:
     """One commit on the main line, written at noon of a day."""
     made, repository = put(app, files), app.settings.home / "kb.git"
     env = {**os.environ, "GIT_COMMITTER_DATE": f"{day}T12:00:00", "GIT_AUTHOR_DATE": f"{day}T12:00:00"}
-    git = lambda *words: subprocess.run(
-        ["git", "-C", repository, "-c", "user.name=Ann", "-c", "user.email=ann@example.org", *words],
-        env=env, check=True, capture_output=True, text=True,
-    ).stdout.strip()  # fmt: skip
+
+    def git(*words):
+        return subprocess.run(
+            ["git", "-C", repository, "-c", "user.name=Ann", "-c", "user.email=ann@example.org", *words],
+            env=env,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+
     parents = git("rev-list", "--parents", "-n", "1", made).split()[1:]
     commit = git("commit-tree", f"{made}^{{tree}}", "-m", day, *(word for p in parents for word in ("-p", p)))
     git("update-ref", "refs/heads/main", commit)
@@ -117,7 +125,10 @@ def test_what_was_not_written_yet_is_not_found_and_what_was_removed_since_is(tmp
 
 def test_documents_count_as_effective_and_fresh_as_of_the_day_that_is_asked_about(tmp_path: Path) -> None:
     app = small_app(tmp_path / "home")
-    text = "---\nid: HR-3\ntitle: Fatigue\neffective_date: 2026-02-01\nreview_due: 2026-03-01\n---\n# Fatigue\n\nFile the fatigue form.\n"
+    text = (
+        "---\nid: HR-3\ntitle: Fatigue\neffective_date: 2026-02-01\nreview_due: 2026-03-01\n---\n# "
+        "Fatigue\n\nFile the fatigue form.\n"
+    )
     put_on(app, "2026-01-10", {"hr/fatigue.md": text})
     app.index.builder.build(app.platform.settings.production().profile)
     found = {

@@ -25,7 +25,10 @@ from core.services.reviews.authoring import (
 from core.types import Chunk
 from tests.conftest import demo, put
 
-TEXT = "---\nid: A-1   # never changes\ntitle: 'Old'\ncustom: {a: 1}\ntags:\n  - x\n  - y\nreview_due: 2026-01-01\n---\n\n# Old\n\ntext\n"
+TEXT = (
+    "---\nid: A-1   # never changes\ntitle: 'Old'\ncustom: {a: 1}\ntags:\n  - x\n  - y\nreview_due: "
+    "2026-01-01\n---\n\n# Old\n\ntext\n"
+)
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 lines = st.builds(lambda text: " ".join("".join(c if c.isprintable() else " " for c in text).split()), words)
 kept = lines.filter(lambda text: text not in ("~", "null"))
@@ -172,7 +175,10 @@ def test_an_edit_in_a_change_keeps_what_others_wrote_there_meanwhile(app: App) -
     assert app.knowledge.repository.read(saved.head, "a.md") == b"# A\n\none again\n\ntwo\n\nTHREE\n"
     with pytest.raises(Conflict, match="Petra Voss edited the same lines of a.md in change #1"):
         save(app.reviews.changes, author, Target(change.id, base=change.head), {"a.md": b"# A\n\nONE\n\ntwo\n\n3\n"})
-    more = {"b.md": b"# B\n\nmine\n\n![x](b.assets/x.svg)\n", "b.assets/x.svg": b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>"}  # fmt: skip
+    more = {
+        "b.md": b"# B\n\nmine\n\n![x](b.assets/x.svg)\n",
+        "b.assets/x.svg": b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>",
+    }
     saved = save(app.reviews.changes, author, Target(change.id, base=change.head), more)
     assert app.knowledge.repository.read(saved.head, "b.md") == more["b.md"], "only the edited document matters"
 

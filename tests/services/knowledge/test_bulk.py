@@ -144,7 +144,10 @@ def test_documents_move_together_with_their_links_pictures_and_fields(app: App) 
     }
     put(app, {**files, "hr/leave.assets/map.svg": picture.decode()})
     change, made = saved(app, ["hr/leave.md", "hr/pay/pay.md"], BulkEdit(owner="Dana", folder="people/"))
-    text = lambda path: app.knowledge.repository.read(change.head, path).decode()
+
+    def text(path):
+        return app.knowledge.repository.read(change.head, path).decode()
+
     assert made.moves == {"hr/leave.md": "people/leave.md", "hr/pay/pay.md": "people/pay/pay.md"}
     assert "owner: Dana" in text("people/leave.md")
     assert text("people/leave.md").endswith(files["hr/leave.md"]), "what moved along is found as before"
@@ -152,8 +155,12 @@ def test_documents_move_together_with_their_links_pictures_and_fields(app: App) 
     assert "(../people/leave.md#leave)" in text("it/vpn.md"), "the links of others follow"
     assert app.knowledge.repository.read(change.head, "people/leave.assets/map.svg") == picture
     assert {one.path for one in app.knowledge.repository.entries(change.head)} == {
-        "people/leave.md", "people/pay/pay.md", "it/vpn.md", "it/leave.md", "other.md",
-    }  # fmt: skip
+        "people/leave.md",
+        "people/pay/pay.md",
+        "it/vpn.md",
+        "it/leave.md",
+        "other.md",
+    }
     assert made.edited == ("people/leave.md", "people/pay/pay.md", "it/vpn.md")
     for names, edit, sentence in (
         (["hr/leave.md"], BulkEdit(folder="it"), "There already is a document at it/leave.md"),
@@ -280,9 +287,17 @@ def test_documents_are_selected_over_a_filtered_list(chromium: Any) -> None:
     filters = [{"name": "owner", "label": "Any owner", "labels": {"-": "No owner"}}]
     more = {"badges": [], "version": 1, "updated": "", "updatedText": "", "review": "", "reviewText": "–", "sub": ""}
     rows = [
-        {**empty, **more, "doc": f"d{n}", "title": f"Doc {n}", "folder": "a" if n % 2 else "b", "owner": "-" if n < 70 else "Ann", "search": f"doc {n}"}
+        {
+            **empty,
+            **more,
+            "doc": f"d{n}",
+            "title": f"Doc {n}",
+            "folder": "a" if n % 2 else "b",
+            "owner": "-" if n < 70 else "Ann",
+            "search": f"doc {n}",
+        }
         for n in range(200)
-    ]  # fmt: skip
+    ]
     with browser.component(chromium, "library", "rows") as page:
         page.evaluate("show", {"rows": rows, "filters": filters, "select": False})
         assert page.get_by_role("checkbox").count() == 0

@@ -18,8 +18,14 @@ from core.types import Answer, Document, LlmRequest
 from tests.conftest import demo, put
 
 AUTHOR, REVIEWER, ADMIN = demo("author"), demo("reviewer"), demo("admin")
-POLICY = "---\nid: POL-1\ntitle: Record retention\nowner: Helen\n---\n# Record retention\n\nVendor invoices are kept for 7 years after payment.\n"
-FAQ = "---\nid: FAQ-1\ntitle: Payables FAQ\nowner: Grant\n---\n# Payables FAQ\n\nWe keep vendor invoices for 5 years after payment.\n"
+POLICY = (
+    "---\nid: POL-1\ntitle: Record retention\nowner: Helen\n---\n# Record retention\n\nVendor invoices are kept "
+    "for 7 years after payment.\n"
+)
+FAQ = (
+    "---\nid: FAQ-1\ntitle: Payables FAQ\nowner: Grant\n---\n# Payables FAQ\n\nWe keep vendor invoices for 5 years "
+    "after payment.\n"
+)
 AGREES = FAQ.replace("5 years", "84 months")
 
 
@@ -285,25 +291,62 @@ def test_boilerplate_is_one_entry_and_what_was_settled_for_one_pair_holds_for_al
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("# Unacceptable use\n\n- Share your password with a colleague.", "You must not share your password with a colleague."),
+        (
+            "# Unacceptable use\n\n- Share your password with a colleague.",
+            "You must not share your password with a colleague.",
+        ),
         ("Do not:\n\n- share your password with a colleague.", "Never share your password with a colleague."),
-        ("This guidance is written for two audiences of readers.", "This guidance is written for three audiences of readers."),
-        ("Ends with a ten-question test; 8 right answers pass.", "The test has 25 questions; 20 right answers (80 %) pass."),
-        ("Provider status is monitored annually per DSS 12.8.4.", "Provider status is monitored monthly per DSS 11.4.6."),
-        ("7.2 Repeated breaches of the rules go to human resources.", "9.1 Repeated breaches of the rules go to human resources."),
-        ("The node renews its client certificate within 15 minutes.", "The node renews its server certificate within 5 minutes."),
+        (
+            "This guidance is written for two audiences of readers.",
+            "This guidance is written for three audiences of readers.",
+        ),
+        (
+            "Ends with a ten-question test; 8 right answers pass.",
+            "The test has 25 questions; 20 right answers (80 %) pass.",
+        ),
+        (
+            "Provider status is monitored annually per DSS 12.8.4.",
+            "Provider status is monitored monthly per DSS 11.4.6.",
+        ),
+        (
+            "7.2 Repeated breaches of the rules go to human resources.",
+            "9.1 Repeated breaches of the rules go to human resources.",
+        ),
+        (
+            "The node renews its client certificate within 15 minutes.",
+            "The node renews its server certificate within 5 minutes.",
+        ),
         ("Recordings of calls are kept for 90 days.", "Invoices and payment records are kept for 7 years."),
-        ("IS2 (risk management), refer to the security standard.", "IS6 (personal data), refer to the security standard."),
-        ("This policy is divided into four security categories of controls.", "This policy is divided into two security categories of controls."),
-        ("## Open deals\n\nThe seller on leave gets 20% of the commission.\n\n## New deals\n\nThe seller on leave gets 60% of the commission.", "The seller on leave gets 80% of the commission."),
-        ("# Parental leave\n\nPlease tell the people team when you extend it past 16 weeks.", "# Medical leave\n\nPlease tell the people team when you extend it past 4 weeks."),
-        ("# Quality\n\n## Beta\n\n90% of the translation is verified by a native speaker.", "# Quality\n\n## Official\n\n100% of the translation is verified by a native speaker."),
-        ("# If you adopt\n\nYour normal salary is paid for 18 weeks of leave.", "# If you are the second carer\n\nYour normal salary is paid for 5 weeks of leave."),
+        (
+            "IS2 (risk management), refer to the security standard.",
+            "IS6 (personal data), refer to the security standard.",
+        ),
+        (
+            "This policy is divided into four security categories of controls.",
+            "This policy is divided into two security categories of controls.",
+        ),
+        (
+            "## Open deals\n\nThe seller on leave gets 20% of the commission.\n\n## New deals\n\nThe seller on leave "
+            "gets 60% of the commission.",
+            "The seller on leave gets 80% of the commission.",
+        ),
+        (
+            "# Parental leave\n\nPlease tell the people team when you extend it past 16 weeks.",
+            "# Medical leave\n\nPlease tell the people team when you extend it past 4 weeks.",
+        ),
+        (
+            "# Quality\n\n## Beta\n\n90% of the translation is verified by a native speaker.",
+            "# Quality\n\n## Official\n\n100% of the translation is verified by a native speaker.",
+        ),
+        (
+            "# If you adopt\n\nYour normal salary is paid for 18 weeks of leave.",
+            "# If you are the second carer\n\nYour normal salary is paid for 5 weeks of leave.",
+        ),
         ("# Panel\n\n- 50-60 mins: feedback and talk", "# Promotion\n\n- Feedback + talk (20 mins)"),
         ("Monthly Active Users are users who viewed the site.", "Daily Active Users are users who viewed the site."),
         ("We schedule a 60- or 90-minute call with an engineer.", "We schedule a 60-minute call with an engineer."),
     ],
-)  # fmt: skip
+)
 def test_what_only_looks_opposed_is_not(one: str, other: str) -> None:
     assert between(one, other) == ()
 

@@ -1,4 +1,6 @@
-"""The list of documents follows the main line: what a commit leaves as it was is not read again, and nobody can tell."""
+"""The list of documents follows the main line: what a commit leaves as it was is not read again, and nobody can
+tell.
+"""
 
 from __future__ import annotations
 

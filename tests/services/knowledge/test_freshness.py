@@ -32,7 +32,9 @@ def kb(tmp_path: Path) -> App:
 
 
 def test_the_page_lists_what_is_due_and_confirming_takes_it_off(visit: Callable[..., Any], kb: App) -> None:
-    due = lambda role: drawn(visit("freshness", kb.settings.home, role), "listing")["items"]
+    def due(role):
+        return drawn(visit("freshness", kb.settings.home, role), "listing")["items"]
+
     assert [(row["doc"], row["kind"]) for row in due("reviewer")] == [("FIN-1", "overdue"), ("it/vpn", "no owner")]
     assert [bool(row["action"]) for row in due("reviewer")] == [True, False]
     assert not any(row["action"] for row in due("author"))
@@ -114,11 +116,17 @@ def test_an_import_is_approved_by_nobody_until_a_text_is_reviewed_or_confirmed(
         kb.reviews.merger.merge(AUTHOR, change.id)
 
     put(kb, {"hr/leave.md": "---\nstatus: Approved\n---\n# Leave\n"})
-    status = lambda: {document.path: document.status for document in kb.knowledge.documents.all()}
+
+    def status():
+        return {document.path: document.status for document in kb.knowledge.documents.all()}
+
     assert status() == {"hr/leave.md": "approved", "it/vpn.md": "imported", PATH: "imported"}, "one file says it itself"
     merged(b"---\nowner: Ann\ntags: [net]\n---\n# Using the VPN\n\nUse it.\n")
     assert status()["it/vpn.md"] == "imported", "a change of owner and tags approves no text"
-    said = lambda: [b["text"] for b in drawn(visit("documents", kb.settings.home, doc="it/vpn"), "header")["badges"]]
+
+    def said():
+        return [b["text"] for b in drawn(visit("documents", kb.settings.home, doc="it/vpn"), "header")["badges"]]
+
     assert said() == ["Document", "Imported"]
     merged(b"---\nowner: Ann\ntags: [net]\n---\n# Using the VPN\n\nAlways use it.\n")
     assert status()["it/vpn.md"] == "approved"

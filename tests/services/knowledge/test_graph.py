@@ -1,4 +1,6 @@
-"""The graph of a generation: incremental equals full, searches are bounded and explained, views tell what they left out."""
+"""The graph of a generation: incremental equals full, searches are bounded and explained, views tell what they left
+out.
+"""
 
 from __future__ import annotations
 
@@ -408,8 +410,10 @@ def test_communities_are_connected_and_no_worse_than_chance(edges: list[tuple[in
 def test_communities_are_the_same_in_another_process_with_another_number_of_threads(kb_app: App) -> None:
     graph = graph_of(kb_app)
     script = (
-        "import sys, numpy; from pathlib import Path; from core.bootstrap import build; from core.settings import load; "
-        "from core.graph.communities import detect; graph = build(load(home=Path(sys.argv[1]))).search.searcher.index().graph(); "
+        "import sys, numpy; from pathlib import Path; from core.bootstrap import build; from core.settings import "
+        "load; "
+        "from core.graph.communities import detect; graph = "
+        "build(load(home=Path(sys.argv[1]))).search.searcher.index().graph(); "
         "print(*detect(graph, numpy.ones(len(graph.keys), bool)))"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "7", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

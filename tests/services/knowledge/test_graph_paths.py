@@ -157,7 +157,10 @@ def test_why_there_is_no_path(indexed_app: App) -> None:
         {"h.md": page("DOC-8", "Only Atlantis.\n\nThen Lemuria meets Hyperborea.\n\nSo Ultima Thule for 30 days.")},
     )
     indexed_app.index.builder.build(indexed_app.platform.settings.profile())
-    why = lambda a, b: indexed_app.graph.explorer.path(demo("author"), a, b).note
+
+    def why(a, b):
+        return indexed_app.graph.explorer.path(demo("author"), a, b).note
+
     assert why("Lemuria", "SAR").startswith("There is no path: Lemuria is connected only with Hyperborea; SAR is ")
     assert why("DOC-8", "SAR") == "There is no path: Title DOC-8 links to no document, and none links to it."
     assert why("Ultima Thule", "SAR") == (

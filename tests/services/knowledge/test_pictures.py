@@ -71,7 +71,7 @@ def test_pictures_of_every_kind_are_kept_as_they_are(name: str, kind: str) -> No
         ("a.gif", uploads.gif(65_000, 65_000), "65,000 by 65,000 pixels"),
         ("a.gif", uploads.gif(frames=501), "more than 500 frames"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_picture_or_too_much_is_refused_with_the_reason(name: str, raw: bytes, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         picture_files.checked(name, raw)
@@ -152,7 +152,8 @@ def test_an_animation_still_repeats_after_its_remarks_are_taken_out() -> None:
 HOSTILE = [
     "<script>alert(1)</script>",
     "<g><script xlink:href='https://evil.example/x.js'/></g>",
-    "<foreignObject><body xmlns='http://www.w3.org/1999/xhtml'><iframe src='javascript:alert(1)'/></body></foreignObject>",
+    "<foreignObject><body xmlns='http://www.w3.org/1999/xhtml'><iframe "
+    "src='javascript:alert(1)'/></body></foreignObject>",
     "<rect onclick='alert(1)' ONLOAD='alert(1)' width='1' height='1'/>",
     "<a xlink:href='javascript:alert(1)'><text>go</text></a>",
     "<image xlink:href='https://evil.example/x.png'/>",
@@ -185,18 +186,23 @@ def test_a_drawing_keeps_nothing_that_runs_or_loads(part: str) -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        b'<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><svg xmlns="http://www.w3.org/2000/svg"><text>&b;</text></svg>',
-        b'<!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">]><svg xmlns="http://www.w3.org/2000/svg"><text>&x;</text></svg>',
+        b'<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><svg '
+        b'xmlns="http://www.w3.org/2000/svg"><text>&b;</text></svg>',
+        b'<!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">]><svg '
+        b'xmlns="http://www.w3.org/2000/svg"><text>&x;</text></svg>',
         b'<svg xmlns="http://www.w3.org/2000/svg"><g></svg>',
         b'<svg xmlns="https://evil.example"/>',
         SVG.format("<g>" * 70 + "</g>" * 70).encode(),
         SVG.format("<g id='a'><use href='#a'/></g>").encode(),
-        SVG.format("".join(f"<g id='a{n}'>" + f"<use href='#a{n + 1}'/>" * 10 + "</g>" for n in range(9)) + "<g id='a9'/>").encode(),
-        SVG.format("".join(
-            f"<pattern id='p{n}'>" + f"<rect fill='url(#p{n + 1})'/>" * 10 + "</pattern>" for n in range(9)
-        ) + "<pattern id='p9'/>").encode(),
+        SVG.format(
+            "".join(f"<g id='a{n}'>" + f"<use href='#a{n + 1}'/>" * 10 + "</g>" for n in range(9)) + "<g id='a9'/>"
+        ).encode(),
+        SVG.format(
+            "".join(f"<pattern id='p{n}'>" + f"<rect fill='url(#p{n + 1})'/>" * 10 + "</pattern>" for n in range(9))
+            + "<pattern id='p9'/>"
+        ).encode(),
     ],
-)  # fmt: skip
+)
 def test_a_drawing_that_hides_or_repeats_without_end_is_refused(raw: bytes) -> None:
     with pytest.raises(BadInput, match="drawing"):
         picture_files.checked("a.svg", raw)
@@ -206,11 +212,19 @@ def test_an_ordinary_drawing_looks_the_same_after_it_was_written_anew() -> None:
     inside = (
         "<defs><linearGradient id='g'><stop offset='0' stop-color='red'/></linearGradient></defs>"
         "<style>.a { fill: url(#g); font-weight: bold }</style><g transform='scale(2)'>"
-        "<rect class='a' width='9' height='9' style='stroke:#000;stroke-width:2px'/><text x='1'>Dock &amp; door</text></g>"
+        "<rect class='a' width='9' height='9' style='stroke:#000;stroke-width:2px'/><text x='1'>Dock &amp; "
+        "door</text></g>"
         f"<image href='data:image/png;base64,{base64.b64encode(uploads.png()).decode()}'/>"
     )
     kept = svg.sanitised(SVG.format(inside).encode()).decode()
-    for part in ("url(#g)", "font-weight: bold", "stroke-width:2px", "Dock &amp; door", "data:image/png;base64,", 'transform="scale(2)"'):  # fmt: skip
+    for part in (
+        "url(#g)",
+        "font-weight: bold",
+        "stroke-width:2px",
+        "Dock &amp; door",
+        "data:image/png;base64,",
+        'transform="scale(2)"',
+    ):
         assert part in kept
     assert svg.sanitised(kept.encode()) == kept.encode()
 
@@ -281,7 +295,8 @@ def test_pictures_of_a_page_are_taken_out_or_said_to_be_left_out(conversion: Con
     page = (
         f"<title>Doors</title><nav>Menu</nav><p>A <img alt='Door [14]' src='data:image/png;base64,{inside}'></p>"
         "<img alt='Old drawing' src='data:image/x-emf;base64,AAAA'><img src='img/gate.png' alt='Gate'>"
-        "<a href='javascript:alert(1)'>click</a><table><tr><th colspan=2>Both</th></tr><tr><td>a|b</td><td>c</td></tr></table>"
+        "<a href='javascript:alert(1)'>click</a><table><tr><th "
+        "colspan=2>Both</th></tr><tr><td>a|b</td><td>c</td></tr></table>"
     )
     found = conversion.convert(".html", page.encode())
     assert "![Door 14](picture-1.png)" in found.text
@@ -506,7 +521,10 @@ def test_pictures_of_two_tabs_go_beside_each_other(shown: App, monkeypatch: pyte
 
 
 def test_pictures_are_nodes_with_an_address_and_others_keep_their_words() -> None:
-    text = "![Map](vpn.assets/m.png) ![Web](https://a.example/x.png) ![Js](javascript:x) <img src='../b.gif' alt='Gate'> a<br>b\n"
+    text = (
+        "![Map](vpn.assets/m.png) ![Web](https://a.example/x.png) ![Js](javascript:x) <img src='../b.gif' "
+        "alt='Gate'> a<br>b\n"
+    )
     (block,) = with_pictures(render(Document("d", "it/vpn.md", "", text)).nodes, lambda path: f"/at/{path}")
     drawn_nodes = [node for node in block[2] if not isinstance(node, str)]
     assert drawn_nodes == [
@@ -579,7 +597,10 @@ def store_blob(app: App, commit: str, path: str) -> str:
 
 def test_a_picture_is_found_by_its_words_and_not_by_its_address(app: App) -> None:
     data = base64.b64encode(b"zzqqvv" * 20).decode()
-    text = f"# Dock\n\nBefore.\n\n![Wheel chock beside door fourteen](dock.assets/xylophone-1.png)\n\n![Old](data:image/png;base64,{data})\n"
+    text = (
+        "# Dock\n\nBefore.\n\n![Wheel chock beside door "
+        f"fourteen](dock.assets/xylophone-1.png)\n\n![Old](data:image/png;base64,{data})\n"
+    )
     put(app, {"dock.md": text})
     app.index.builder.build(app.platform.settings.profile())
     hits = app.search.searcher.search("wheel chock").hits

@@ -162,8 +162,14 @@ def test_a_zip_keeps_its_folders_and_leaves_clutter_behind(app: App) -> None:
 
 
 def test_bad_entries_of_a_zip_are_refused_alone(app: App) -> None:
-    files = {"ok.md": "# Ok\n\nText.\n", "../up.md": "# U\n\nText.\n", "/abs.md": "# A\n\nText.\n", "..\\win.md": "# W\n\nText.\n",
-             "in.zip": uploads.zipped({"x.md": "x"}), "prog.exe": b"MZ"}  # fmt: skip
+    files = {
+        "ok.md": "# Ok\n\nText.\n",
+        "../up.md": "# U\n\nText.\n",
+        "/abs.md": "# A\n\nText.\n",
+        "..\\win.md": "# W\n\nText.\n",
+        "in.zip": uploads.zipped({"x.md": "x"}),
+        "prog.exe": b"MZ",
+    }
     batch = app.upload.uploads.read(demo("author"), [("kb.zip", uploads.zipped(files))])
     assert [item.path for item in batch.included] == ["ok.md"]
     assert len(batch.items) == 6
@@ -320,14 +326,20 @@ def test_a_text_that_says_the_same_in_its_own_order_is_found_by_meaning(kb_app: 
 
 
 def test_what_is_not_there_has_no_duplicates(kb_app: App) -> None:
-    text = "# Espresso machine\n\nDescale it every month with citric acid and rinse twice.\n\n## Beans\n\nStore them dark.\n"
+    text = (
+        "# Espresso machine\n\nDescale it every month with citric acid and rinse twice.\n\n## Beans\n\nStore them "
+        "dark.\n"
+    )
     item = one(kb_app.upload.uploads.read(demo("author"), [("espresso.md", text.encode())]))
     assert item.duplicates == ()
     assert item.probed == item.passages > 0, "every passage was compared"
 
 
 def test_a_passage_about_the_same_thing_is_shown_and_asks_for_no_decision(kb_app: App) -> None:
-    rule = "If the seal of an inbound trailer is broken, hold the load at the door and report it to dispatch in 30 minutes."
+    rule = (
+        "If the seal of an inbound trailer is broken, hold the load at the door and report it to dispatch in 30 "
+        "minutes."
+    )
     text = f"# Trailer seals\n\n## Broken seals\n\n{rule} Do not unload until the shipper has answered.\n"
     item = one(kb_app.upload.uploads.read(demo("author"), [("seals.md", text.encode())]))
     first = item.duplicates[0]

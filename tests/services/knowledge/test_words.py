@@ -27,16 +27,20 @@ AUTHOR, READER = demo("author"), demo("reader")
 BM25 = configs.parse("bm25")
 LONG = "Nothing of that kind is said here, nor will it be. " * 40  # so that every section is a passage
 FILES = {
-    "hr/leave.md": "---\nid: HR-1\ntitle: Annual leave\n---\n# Annual leave\n\nAnnual leave is asked for in the portal, five days before. "
-    + LONG
-    + "\n\n## Carrying over\n\nDays that are left over go into the next year.\n",
+    "hr/leave.md": "---\nid: HR-1\ntitle: Annual leave\n---\n# Annual leave\n\nAnnual leave is asked for in the "
+    "portal, five days before. " + LONG + "\n\n## Carrying over\n\nDays that are left over go into the next year.\n",
     "hr/pto.md": "---\nid: HR-2\ntitle: Contractors\n---\n# Contractors\n\nContractors have no PTO in the portal.\n",
-    "hr/report.md": "---\nid: HR-3\ntitle: Annual report\n---\n# Annual report\n\nThe annual report of the portal comes in May.\n",
-    "fin/sar.md": "---\nid: FIN-1\ntitle: Suspicious activity\n---\n# Suspicious activity\n\nFile a Suspicious Activity Report (SAR) within 30 days. A CTR (currency transaction report) is another form.\n",
+    "hr/report.md": "---\nid: HR-3\ntitle: Annual report\n---\n# Annual report\n\nThe annual report of the portal "
+    "comes in May.\n",
+    "fin/sar.md": "---\nid: FIN-1\ntitle: Suspicious activity\n---\n# Suspicious activity\n\nFile a Suspicious "
+    "Activity Report (SAR) within 30 days. A CTR (currency transaction report) is another form.\n",
     "it/old.md": "---\nid: IT-9\ntitle: Old fobs\nstatus: retired\n---\n# Old fobs\n\nAsk the desk for a fob.\n",
 }
 SYNONYMS = "synonyms:\n  - PTO = vacation = annual leave\n  - holiday -> annual leave\n"
-PINS = "pins:\n  - question: How do I take days off?\n    also: [days off]\n    document: hr/leave.md\n    section: Carrying over\n"
+PINS = (
+    "pins:\n  - question: How do I take days off?\n    also: [days off]\n    document: hr/leave.md\n    section: "
+    "Carrying over\n"
+)
 phrase = st.text("abcdefghABCDEFGH0123456789", min_size=2, max_size=8).map(lambda text: f"x{text}")
 several = st.lists(phrase, min_size=2, max_size=4, unique_by=lambda text: question_key(text, LexicalOptions()))
 
@@ -268,7 +272,10 @@ def test_a_synonym_of_stop_words_cannot_be_submitted(words_app: App) -> None:
 
 
 def test_a_pin_to_what_is_gone_or_retired_cannot_be_submitted(words_app: App) -> None:
-    raw = b"pins:\n  - question: Where are fobs?\n    document: it/old.md\n  - question: Which form?\n    document: it/gone.md\n"
+    raw = (
+        b"pins:\n  - question: Where are fobs?\n    document: it/old.md\n  - question: Which form?\n    document: "
+        b"it/gone.md\n"
+    )
     change = words_app.reviews.changes.propose(AUTHOR, "Pins", {"pins.yaml": raw})
     assert [(finding.line, finding.severity) for finding in change.findings] == [(2, "error"), (4, "error")]
     with pytest.raises(Refused, match="pins.yaml, line 2: it/old.md, pinned to “Where are fobs\\?”, is retired"):

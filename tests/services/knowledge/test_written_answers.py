@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -329,7 +329,10 @@ def test_the_command_line_gives_sentences_citations_withheld_model_and_dollars(
     from core.entrypoints import session
 
     monkeypatch.setattr(session, "open_app", lambda settings: served)
-    run: Callable[..., int] = lambda *more: main(["--home", str(served.settings.home), "ask", QUESTION, *more])
+
+    def run(*more) -> int:
+        return main(["--home", str(served.settings.home), "ask", QUESTION, *more])
+
     assert run("--json") == 0
     value: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert value["model"] == MODEL

@@ -1,4 +1,6 @@
-"""The embedder of `tune learn`: lessons from half of the questions, a profile with its index, a verdict on the other half."""
+"""The embedder of `tune learn`: lessons from half of the questions, a profile with its index, a verdict on the other
+half.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Comparing: laws of the measures, the strip against the real fusion, memory against new searches, and the way of a document."""
+"""Comparing: laws of the measures, the strip against the real fusion, memory against new searches, and the way of a
+document.
+"""
 
 from __future__ import annotations
 
@@ -188,7 +190,10 @@ def test_legs_and_rerankers_are_shared_between_columns(indexed_app: App, monkeyp
 def test_four_columns_read_little_more_than_the_slowest(indexed_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     def read(columns: list[Column]) -> int:
         passages: list[str] = []
-        scores = lambda _, query, texts: passages.extend(texts) or [float(len(text)) for text in texts]
+
+        def scores(_, query, texts):
+            return passages.extend(texts) or [float(len(text)) for text in texts]
+
         counting = type("Counting", (WordReranker,), {"name": "counting", "scores": scores})
         monkeypatch.setattr(indexed_app.search.searcher.models, "reranker", lambda name: counting())
         indexed_app.playground.comparer.run(demo("author"), QUERY, columns)

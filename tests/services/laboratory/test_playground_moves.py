@@ -141,7 +141,14 @@ def test_a_move_that_its_browser_gave_up_is_no_fault(caplog: pytest.LogCaptureFi
 
     path = "/api/v1/page/playground"
     headers = [(b"content-type", b"application/json"), (b"content-length", b"9")]
-    scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"", "headers": headers}  # fmt: skip
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": headers,
+    }
     anyio.run(ApiDoor(None, routes.API), scope, gone, send)
     assert sent[0]["status"] == 400
     assert not [record for record in caplog.records if record.levelname == "ERROR"]

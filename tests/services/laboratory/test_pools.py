@@ -1,4 +1,6 @@
-"""Pools for judges: what one of them adds is there for all, whole answers are rated, and a set says how good they are."""
+"""Pools for judges: what one of them adds is there for all, whole answers are rated, and a set says how good they
+are.
+"""
 
 from __future__ import annotations
 

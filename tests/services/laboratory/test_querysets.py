@@ -171,7 +171,11 @@ def test_rows_with_the_same_question_and_no_id_judge_one_question(tmp_path: Path
     (tmp_path / "x.csv").write_text("question,path\nwhy,a.md\nhow,b.md\n why ,c.md\n")
     found, problems = import_querysets.read(tmp_path / "x.csv")
     assert ([each.id for each in found.questions], problems) == (["line-2", "line-3"], ())
-    assert [(each.question, each.path) for each in found.judgments] == [("line-2", "a.md"), ("line-3", "b.md"), ("line-2", "c.md")]  # fmt: skip
+    assert [(each.question, each.path) for each in found.judgments] == [
+        ("line-2", "a.md"),
+        ("line-3", "b.md"),
+        ("line-2", "c.md"),
+    ]
 
 
 def test_csv_names_the_line_of_a_short_row(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""`tune learn` and its rankers: features that people can read, trees that start from the fused order, evidence on unseen questions."""
+"""`tune learn` and its rankers: features that people can read, trees that start from the fused order, evidence on
+unseen questions.
+"""
 
 from __future__ import annotations
 
@@ -219,10 +221,13 @@ def test_a_winner_waits_where_a_guardrail_loses_or_nobody_asked_for_it(
     before = judged_app.platform.settings.production()
     learning = judged_app.tuning.learning
     assert not learning.work({"querysets": ["wide"]}, lambda *_: None)["promoted"]
-    worse = lambda actor, run, **_: tuple(
-        replace(one, overall=replace(one.overall, verdict="worse"))
-        for one in (learning.production.evidence(actor, run),)
-    )
+
+    def worse(actor, run, **_):
+        return tuple(
+            replace(one, overall=replace(one.overall, verdict="worse"))
+            for one in (learning.production.evidence(actor, run),)
+        )
+
     monkeypatch.setattr(learning.production, "guardrails", worse)
     report = learning.learn(ADMIN, ["wide"])
     assert (report.best, report.promoted) == ("Ranker", False)
@@ -277,7 +282,10 @@ def test_after_enough_new_questions_it_is_learned_again_in_the_background_and_ne
     judged_app: App,
 ) -> None:
     learning, jobs = judged_app.tuning.learning, judged_app.evaluation.jobs
-    queued = lambda: [job.kind for job in jobs.jobs.recent(9) if (job.kind, job.state) == ("learn-all", "queued")]
+
+    def queued():
+        return [job.kind for job in jobs.jobs.recent(9) if (job.kind, job.state) == ("learn-all", "queued")]
+
     learning.every = 1
     learning.follow(ADMIN)
     assert queued() == [], "nobody has learned yet"

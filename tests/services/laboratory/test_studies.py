@@ -133,7 +133,10 @@ def test_consecutive_rows_of_the_cascade_differ_in_one_stage() -> None:
 
 def test_the_studys_tri_modal_takes_weights_by_the_model_and_the_graphs_keeps_its_own_name(study_app: App) -> None:
     study = configs.parse("trimodal")
-    assert (study.legs, dict(study.weights)) == (("sparse", "dense", "pagerank"), {"sparse": 0.35, "dense": 0.5, "pagerank": 0.15})  # fmt: skip
+    assert (study.legs, dict(study.weights)) == (
+        ("sparse", "dense", "pagerank"),
+        {"sparse": 0.35, "dense": 0.5, "pagerank": 0.15},
+    )
     dynamic = configs.parse('{"base": "trimodal", "alpha_from": "llm"}')
     result = study_app.search.searcher.search("key3first apple", config=dynamic)
     weights = {leg: round(score.weight, 6) for leg, score in result.hits[0].legs.items()}
@@ -180,13 +183,30 @@ def test_the_support_study_has_its_tables_with_several_language_models_and_makes
     report = replay(study_app, ADMIN, "support", "small", limit=ASKED, options=options)
     first, other = "bge-small-en-v1.5-int8", "all-minilm-l6-v2"
     assert list(table(report, "Embedders alone and BM25")) == [first, other, "BM25"]
-    assert list(table(report, "The best embedder with each other by RRF")) == [first, f"{first} + {other} (RRF)", f"{first} + BM25 (RRF)"]  # fmt: skip
-    assert list(table(report, "The best embedder with each other side by side")) == [first, f"{first} + {other} (concatenated)"]  # fmt: skip
+    assert list(table(report, "The best embedder with each other by RRF")) == [
+        first,
+        f"{first} + {other} (RRF)",
+        f"{first} + BM25 (RRF)",
+    ]
+    assert list(table(report, "The best embedder with each other side by side")) == [
+        first,
+        f"{first} + {other} (concatenated)",
+    ]
     best = report.values["reranked"]
     reranked = table(report, "Reranking of the best fifty")
-    assert list(reranked) == [best, f"{best} + cross-encoder", f"{best} + LLM", f"{best} + SlideGAR", "BM25", "BM25 + cross-encoder", "BM25 + LLM"]  # fmt: skip
+    assert list(reranked) == [
+        best,
+        f"{best} + cross-encoder",
+        f"{best} + LLM",
+        f"{best} + SlideGAR",
+        "BM25",
+        "BM25 + cross-encoder",
+        "BM25 + LLM",
+    ]
     assert reranked[f"{best} + LLM"]["Recall@10"].endswith("± 0.0000"), "the script says the same every time"
-    assert float(reranked[best]["Recall@50"]) - float(reranked[best]["Recall@10"]) == pytest.approx(float(reranked[best]["gap"]), abs=1e-4)  # fmt: skip
+    assert float(reranked[best]["Recall@50"]) - float(reranked[best]["Recall@10"]) == pytest.approx(
+        float(reranked[best]["gap"]), abs=1e-4
+    )
     prices = table(report, "Language models and their price")
     assert list(prices) == [MODEL, CHEAP]
     large, small = (float(prices[model]["1,000 queries"].lstrip("$")) for model in (MODEL, CHEAP))
@@ -269,7 +289,10 @@ def test_a_prompt_is_rewritten_where_reranking_failed_and_the_best_is_kept_and_c
     assert result.held_out.after > result.held_out.before
     assert "questions that it was not tuned on" in result.sentence
     assert result.kept.evidence["held_out"]["questions"] == result.held_out.questions
-    chosen = '{"base": "dense+listwise", "rerank_prompt": "tuned-parts-v1", "rerank_orders": 1, "depth": 50, "rerank_depth": 50}'
+    chosen = (
+        '{"base": "dense+listwise", "rerank_prompt": "tuned-parts-v1", "rerank_orders": 1, "depth": 50, '
+        '"rerank_depth": 50}'
+    )
     bad = chosen.replace("tuned-parts-v1", "zero-shot")
     tuned, plain = teachable.evaluation.runs.measure(ADMIN, "small", [("", chosen), ("", bad)])
     assert tuned.figures["Recall@10"] > plain.figures["Recall@10"] + 0.3

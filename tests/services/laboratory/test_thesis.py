@@ -49,7 +49,8 @@ def library(count: int = 8, parts: int = 8, seed: int = 3) -> dict[str, str]:
         for part in range(parts):
             filler = " ".join(chance.choices(WORDS, k=38))
             sections.append(
-                f"## Step {part} of {n}\n\nStep code{n}x{part} of BETA-7 needs gate{n}x{part} before noon. We say {filler}.\n"
+                f"## Step {part} of {n}\n\nStep code{n}x{part} of BETA-7 needs gate{n}x{part} before noon. We say "
+                f"{filler}.\n"
             )
         files[f"m/manual{n}.md"] = "\n".join(sections)
     return files
@@ -247,7 +248,12 @@ def test_without_a_model_its_rows_are_left_out_with_the_reason(
     assert all("No language model is configured" in line for line in values["skipped"])
     if experiment == "thesis":
         assert left_out[2:] == ["graph + agentic", "Reranking by a language model"]
-        assert list(values["stages"]) == ["hierarchical-2000-500-100, by meaning", "graph + hierarchical", "fusion, alpha 0.5", "conditional rerank, cross-encoder, tau 0.95"]  # fmt: skip
+        assert list(values["stages"]) == [
+            "hierarchical-2000-500-100, by meaning",
+            "graph + hierarchical",
+            "fusion, alpha 0.5",
+            "conditional rerank, cross-encoder, tau 0.95",
+        ]
         assert list(values["graph"]) == ["graph + hierarchical"]
 
 
@@ -291,5 +297,8 @@ def test_the_settings_of_the_thesis_are_presets_that_a_profile_can_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     small_app(tmp_path)
-    assert main(["--home", str(tmp_path), "--json", "profiles", "add", "kin", "--chunker", "hierarchical-2000-500-100"]) == 0  # fmt: skip
+    assert (
+        main(["--home", str(tmp_path), "--json", "profiles", "add", "kin", "--chunker", "hierarchical-2000-500-100"])
+        == 0
+    )
     assert json.loads(capsys.readouterr().out)["chunker"]["params"] == {"child": 500, "overlap": 100, "parent": 2000}

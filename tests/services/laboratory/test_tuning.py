@@ -49,10 +49,17 @@ def shared_app(tmp_path_factory: pytest.TempPathFactory) -> App:
 # ---------------------------------------------------------------- the sweep is search
 
 
-scores = st.dictionaries(st.integers(0, 30), st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 0.5, 0.7, 2.5, 9.0]), min_size=1, max_size=12)  # fmt: skip
+scores = st.dictionaries(
+    st.integers(0, 30), st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 0.5, 0.7, 2.5, 9.0]), min_size=1, max_size=12
+)
 
 
-@given(st.lists(st.tuples(scores, scores), min_size=1, max_size=4), st.sampled_from(NAMES), st.integers(1, 8), st.sampled_from(["exact", "floor", "absent"]))  # fmt: skip
+@given(
+    st.lists(st.tuples(scores, scores), min_size=1, max_size=4),
+    st.sampled_from(NAMES),
+    st.integers(1, 8),
+    st.sampled_from(["exact", "floor", "absent"]),
+)
 def test_arrays_rank_as_the_pipeline_does_whatever_the_scores(
     rows: list[tuple[dict[int, float], dict[int, float]]], name: str, depth: int, missing: str
 ) -> None:
@@ -365,7 +372,10 @@ def test_a_promotion_carries_its_evidence_and_is_searched_with(judged_app: App) 
 def misleading(judged_app: App) -> str:
     """Production measured on one set, and a run on another set that is better there and worse on the first."""
     asked = questions(each=2)
-    own = lambda wanted: tuple(each for each in asked.questions if ("key" in each.text) == wanted)
+
+    def own(wanted):
+        return tuple(each for each in asked.questions if ("key" in each.text) == wanted)
+
     for name, part in (("words", own(True)), ("titles", own(False))):
         ids = {each.id for each in part}
         judgments = tuple(each for each in asked.judgments if each.question in ids)
@@ -420,7 +430,9 @@ def test_a_set_whose_documents_are_gone_is_named_and_the_others_are_checked(judg
 def test_what_was_chosen_is_judged_on_other_questions_and_corrected_for_all_that_was_tried(judged_app: App) -> None:
     run = worse_then_better(judged_app)
     chosen_on = {each.id for each in judged_app.tuning.sweeps.load(ADMIN, "wide", SweepScope(depth=9)).questions}
-    judged_app.evaluation.runs.evaluate("wide", [judged_app.evaluation.runs.plan(config=name) for name in ("rrf-60", "combmnz")])  # fmt: skip
+    judged_app.evaluation.runs.evaluate(
+        "wide", [judged_app.evaluation.runs.plan(config=name) for name in ("rrf-60", "combmnz")]
+    )
     compared = judged_app.tuning.production.evidence(ADMIN, run)
     judged_on = {row.question for row in compared.rows}
     assert not chosen_on & judged_on
@@ -518,7 +530,9 @@ def test_rolling_back_restores_what_was_there_before(judged_app: App) -> None:
 
 
 def test_a_rollback_never_restores_what_was_rolled_back(judged_app: App) -> None:
-    alpha = lambda: judged_app.platform.settings.production().config.alpha
+    def alpha():
+        return judged_app.platform.settings.production().config.alpha
+
     for value in ("0.1", "0.2"):
         judged_app.tuning.production.promote(ADMIN, config=f"convex-{value}", reason="step by step")
     judged_app.tuning.production.rollback(ADMIN)

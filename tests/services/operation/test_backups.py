@@ -188,7 +188,10 @@ def sealed(folder: Path, *paths: str) -> None:
     manifest = json.loads((folder / "MANIFEST.json").read_text())
     del manifest["sha256"]
     names = [*(row["path"] for row in manifest["files"]), *paths]
-    size = lambda file: {"size": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+
+    def size(file):
+        return {"size": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+
     manifest["files"] = [{"path": name, **size(folder / name)} for name in names]
     seal = {**manifest, "sha256": hashlib.sha256(strict.canonical(manifest).encode()).hexdigest()}
     (folder / "MANIFEST.json").write_text(strict.canonical(seal))
@@ -258,7 +261,10 @@ def test_an_interrupted_restore_says_how_to_go_on_and_goes_on(saved: Path, tmp_p
 def test_a_restore_that_fills_the_disk_says_so(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the check at its end is the first to notice, and where not even the folder fits."""
     restoring = parts(tmp_path / "again")
-    full = lambda *_: ("index local: the graph cannot be read: [Errno 28] No space left on device",)
+
+    def full(*_):
+        return ("index local: the graph cannot be read: [Errno 28] No space left on device",)
+
     with pytest.raises(StorageFailed, match="The disk is full"):
         replace(restoring.platform.backups, ready=full).restore(ADMIN, saved)
 
@@ -289,7 +295,8 @@ def test_a_restore_that_does_not_verify_says_what_disagrees(tmp_path: Path) -> N
     app = filled(tmp_path / "home")
     sql(
         app,
-        "INSERT INTO audit (id, at, who, name, role, door, action, what, commit_id) VALUES (-1, '', '', '', '', '', '', '', 'abc')",
+        "INSERT INTO audit (id, at, who, name, role, door, action, what, commit_id) VALUES (-1, '', '', '', '', '', "
+        "'', '', 'abc')",
     )
     app.platform.backups.take(ADMIN, tmp_path / "saved")
     with pytest.raises(Corrupt, match="app.db holds other rows than were written, in audit"):

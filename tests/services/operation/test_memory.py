@@ -1,4 +1,6 @@
-"""Nobody fills memory: tabs, uploads, bodies, waiting requests and caches have limits, and each says so in a sentence."""
+"""Nobody fills memory: tabs, uploads, bodies, waiting requests and caches have limits, and each says so in a
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -119,7 +121,10 @@ def test_an_account_has_so_many_tabs_and_reads_the_limit_on_the_next_page(sign_i
     gate = SignInGate(inner)
     gate.tabs = Tabs(2)
     zoe, root = signed_in(sign_in_app, "zoe"), signed_in(sign_in_app, "root")
-    open_one = lambda: gate.tabs.opened("zoe", AsyncMock(), AsyncMock())
+
+    def open_one():
+        return gate.tabs.opened("zoe", AsyncMock(), AsyncMock())
+
     with open_one(), open_one():
         code, page = status(called(gate, path="/search", accept="text/html", cookie=zoe))
         assert (code, "You have 2 tabs of Concord open" in page) == (429, True)
@@ -205,7 +210,10 @@ def test_a_tab_an_account_and_everybody_have_a_quota_of_files_that_wait(sign_in_
     streamlit.tabs = {"t1": zoe, "t2": zoe, "t3": root}
     assert put(door, "t1", MB, zoe)[0] == 204
     streamlit.bring("t1", MB)
-    assert put(door, "t1", 2 * MB, zoe) == (413, '{"error":"This tab has 3 MB of files that were not read in yet, and 2 MB is the limit. Bring fewer at once."}')  # fmt: skip
+    assert put(door, "t1", 2 * MB, zoe) == (
+        413,
+        '{"error":"This tab has 3 MB of files that were not read in yet, and 2 MB is the limit. Bring fewer at once."}',
+    )
     assert put(door, "t2", 2 * MB, zoe)[0] == 204
     streamlit.bring("t2", 2 * MB)
     streamlit.uploaded_file_mgr.remove_session_files("t1")
@@ -363,9 +371,14 @@ def test_bodies_on_their_way_have_a_limit_by_account_and_in_all() -> None:
 def test_an_account_takes_no_more_than_its_share_through_the_door(sign_in_app: App) -> None:
     door = Intake(Inner())
     text, _ = sign_in_app.people.tokens.make(sign_in_app.people.accounts.actor("zoe"), "laptop")
-    post = lambda: status(
-        called(door, path="/api/v1/changes", method="POST", authorization=f"Bearer {text}", content_length="4000000")
-    )
+
+    def post():
+        return status(
+            called(
+                door, path="/api/v1/changes", method="POST", authorization=f"Bearer {text}", content_length="4000000"
+            )
+        )
+
     assert post()[0] == 204
     with door.bodies.taking("zoe", 14 * MB):
         code, sentence = post()

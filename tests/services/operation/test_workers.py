@@ -74,7 +74,9 @@ def test_several_workers_do_each_job_once(tmp_path: Path, urls: Callable[[str], 
     done: list[tuple[str, int]] = []
 
     def work(n: int) -> int:
-        counted = lambda arguments, progress: done.append((f"w{n}", arguments["n"]))
+        def counted(arguments, progress):
+            return done.append((f"w{n}", arguments["n"]))
+
         return drained(nodes[n], f"w{n}", {"count": counted})
 
     with ThreadPoolExecutor(3) as pool:

@@ -142,7 +142,11 @@ def test_what_was_to_fix_before_is_told_apart_and_an_edit_that_follows_a_link_is
     moved = {"it__vpn": None, "it__net": BASE["it/vpn.md"]}
     links = BASE["hr/leave.md"].replace("vpn.md", "net.md") + "\nSee [that](gone.md).\n"
     number = change(reviews_app, **moved, hr__leave=links)
-    found = [(one.path, one.rule, one.known) for one in reviews_app.reviews.changes.get(number).findings if one.severity == "warning"]  # fmt: skip
+    found = [
+        (one.path, one.rule, one.known)
+        for one in reviews_app.reviews.changes.get(number).findings
+        if one.severity == "warning"
+    ]
     assert found == [("hr/leave.md", "links", True)]
     with reviews_app.reviews.changes.writing(number) as (state, row, _):
         assert reviews_app.reviews.changes.facts.of(state, row)[1].outlook.listed == (), "no words were edited"

@@ -74,7 +74,14 @@ def app(tmp_path: Path, server: MailServer) -> App:
     return made
 
 
-def tell(app: App, account: str = "reviewer", text: str = "Please look.", title: str = "New hours", kind: str = "asked", ref: str = "4") -> None:  # fmt: skip
+def tell(
+    app: App,
+    account: str = "reviewer",
+    text: str = "Please look.",
+    title: str = "New hours",
+    kind: str = "asked",
+    ref: str = "4",
+) -> None:
     with app.inbox.messages.database.transaction() as state:
         app.inbox.messages.tell(state, AUTHOR, [account], kind, Subject("change", ref, title), text)
 
@@ -154,8 +161,15 @@ def test_settings_that_cannot_work_are_refused_at_the_start(given: dict[str, obj
 
 @pytest.mark.parametrize(
     "url",
-    ["http://x", "smtp://", "smtp://mail.example.org?tls=none", "smtp://a:b@localhost?tls=none", "smtp://[", "smtp://h?x=1"],
-)  # fmt: skip
+    [
+        "http://x",
+        "smtp://",
+        "smtp://mail.example.org?tls=none",
+        "smtp://a:b@localhost?tls=none",
+        "smtp://[",
+        "smtp://h?x=1",
+    ],
+)
 def test_a_mail_server_is_named_by_a_url_and_plain_text_stays_on_the_machine(tmp_path: Path, url: str) -> None:
     with pytest.raises(BadInput, match="CONCORD_SMTP_URL"):
         mailing(tmp_path / "home", url)
@@ -175,9 +189,18 @@ def test_no_text_becomes_a_header_of_its_own(app: App, server: MailServer) -> No
     assert letter["Bcc"] is None
     assert letter["X-Evil"] is None
     assert set(letter.keys()) == {
-        "From", "To", "Subject", "Date", "Message-ID", "References", "Auto-Submitted",
-        "List-Unsubscribe", "List-Unsubscribe-Post", "MIME-Version", "Content-Type",
-    }  # fmt: skip
+        "From",
+        "To",
+        "Subject",
+        "Date",
+        "Message-ID",
+        "References",
+        "Auto-Submitted",
+        "List-Unsubscribe",
+        "List-Unsubscribe-Post",
+        "MIME-Version",
+        "Content-Type",
+    }
     assert "\n" not in one_line(bad)
 
 

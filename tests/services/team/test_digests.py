@@ -1,4 +1,6 @@
-"""The daily digest: what stands in it on a fixed day, when it leaves, and that it leaves once; and how people end it."""
+"""The daily digest: what stands in it on a fixed day, when it leaves, and that it leaves once; and how people end
+it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,10 @@ from tests.support.receivers import MailServer, mail_server
 
 BERLIN = ZoneInfo("Europe/Berlin")
 SUNDAY_NOON = datetime(2026, 11, 15, 12, tzinfo=ZoneInfo("UTC")).timestamp()
-OWNED = "---\nid: HR-{n}\ntitle: {title}\nowner: Petra Voss\nstatus: approved\neffective_date: 2025-01-01\nreview_due: {due}\n---\n\n# {title}\n\nText.\n"  # fmt: skip
+OWNED = (
+    "---\nid: HR-{n}\ntitle: {title}\nowner: Petra Voss\nstatus: approved\neffective_date: "
+    "2025-01-01\nreview_due: {due}\n---\n\n# {title}\n\nText.\n"
+)
 
 
 @pytest.fixture
@@ -44,7 +49,10 @@ def at(*moment: int) -> float:
 
 def test_a_digest_lists_what_is_new_and_what_waits_anyway(app: App, server: MailServer) -> None:
     clock = Time(app, SUNDAY_NOON)
-    files = {"hr/leave.md": OWNED.format(n=1, title="Leave", due="2026-11-01"), "hr/pay.md": OWNED.format(n=2, title="Pay & rise", due="2026-12-01")}  # fmt: skip
+    files = {
+        "hr/leave.md": OWNED.format(n=1, title="Leave", due="2026-11-01"),
+        "hr/pay.md": OWNED.format(n=2, title="Pay & rise", due="2026-12-01"),
+    }
     put(app, files)
     app.inbox.reminders.remind()
     number = app.reviews.changes.propose(AUTHOR, "New hours", {"b.md": b"# B\n\nText.\n"}).id
@@ -204,9 +212,17 @@ def test_a_link_that_was_changed_or_made_up_ends_nothing(app: App, browser: Test
     choices = app.deliveries.choices
     mine, others = choices.token("reviewer", "reviews"), choices.token("author", "reviews")
     crossed = f"{mine.split('.')[0]}.{others.split('.')[1]}"
-    odd = [base64.urlsafe_b64encode(text.encode()).decode().rstrip("=") + ".0" for text in (
-        '["\\ud800", "reviews"]', '["\\u0000", "reviews"]', '[["reviewer"], "reviews"]', '[{}, {}]', '["reviewer", null]', "[" * 700,
-    )]  # fmt: skip
+    odd = [
+        base64.urlsafe_b64encode(text.encode()).decode().rstrip("=") + ".0"
+        for text in (
+            '["\\ud800", "reviews"]',
+            '["\\u0000", "reviews"]',
+            '[["reviewer"], "reviews"]',
+            "[{}, {}]",
+            '["reviewer", null]',
+            "[" * 700,
+        )
+    ]
     for token in ("", "x", ".", crossed, mine[:-1], f"{mine}0", "WyJ4Il0.0", "bnVsbA.0", "é.ü", *odd):
         with pytest.raises(BadInput, match="not complete"):
             choices.unsubscribe(token)

@@ -268,7 +268,8 @@ def test_the_account_is_told_once_that_somebody_tried(guessed_app: App) -> None:
     assert (told.sentence, told.address) == ("Somebody tried to sign in as Zoe Zahn with wrong passwords", "/account")
     assert (
         told.text
-        == "10 wrong passwords within an hour, the last from 9.9.9.9. If it was not you, nothing happened: none of them was accepted."
+        == "10 wrong passwords within an hour, the last from 9.9.9.9. If it was not you, nothing happened: none of "
+        "them was accepted."
     )
     assert guessed_app.inbox.messages.listed(ADMIN) == ()
 
@@ -331,6 +332,9 @@ def test_an_address_belongs_to_one_account_whatever_its_case(guessed_app: App, e
 
 @pytest.mark.sqlite
 def test_the_database_itself_refuses_a_second_account_with_the_address(guessed_app: App) -> None:
-    insert = "INSERT INTO accounts (id, name, email, role, created, address) VALUES ('z', 'Z', 'z@x.org', 'reader', '', 'zoe@example.org')"
+    insert = (
+        "INSERT INTO accounts (id, name, email, role, created, address) VALUES ('z', 'Z', 'z@x.org', 'reader', "
+        "'', 'zoe@example.org')"
+    )
     with pytest.raises(sqlite3.IntegrityError, match="address"):
         sql(guessed_app, insert)

@@ -104,11 +104,19 @@ def test_a_question_of_its_own_that_is_not_found_is_said_first() -> None:
 
 SHIFTS = st.lists(
     st.builds(
-        impacts.Shift, st.just("Who?"), st.sampled_from(("own", "answers", "guard")), st.just("a.md"),
-        st.integers(0, 6), st.integers(0, 6), st.just(0.5), st.just(0.5), judged=st.booleans(), gone=st.booleans(),
+        impacts.Shift,
+        st.just("Who?"),
+        st.sampled_from(("own", "answers", "guard")),
+        st.just("a.md"),
+        st.integers(0, 6),
+        st.integers(0, 6),
+        st.just(0.5),
+        st.just(0.5),
+        judged=st.booleans(),
+        gone=st.booleans(),
     ),
     max_size=5,
-)  # fmt: skip
+)
 
 
 @given(SHIFTS)
@@ -343,7 +351,8 @@ def test_a_warning_is_shown_and_stops_nothing(impact_app: App) -> None:
     change = app.reviews.changes.get(number)
     assert change.requirements == ()
     assert change.warnings == (
-        "fin/records.md: “How long do we keep an invoice?” must be found among the first 1; with this change it falls from 1 to 2.",
+        "fin/records.md: “How long do we keep an invoice?” must be found among the first 1; with this change it "
+        "falls from 1 to 2.",
     )
     assert app.reviews.merger.merge(AUTHOR, number).state == "merged"
 
@@ -383,8 +392,12 @@ def test_a_question_that_now_finds_two_documents_that_disagree_says_so(impact_ap
 
 @pytest.mark.parametrize(
     ("rule", "why"),
-    [("found: maybe", "found must be block, warn or off"), ("first: 0", "first must be between 1 and 20"), ("answers: -1", "answers must be between 0 and 50")],
-)  # fmt: skip
+    [
+        ("found: maybe", "found must be block, warn or off"),
+        ("first: 0", "first must be between 1 and 20"),
+        ("answers: -1", "answers must be between 0 and 50"),
+    ],
+)
 def test_a_wrong_rule_is_refused_with_what_is_right(rule: str, why: str) -> None:
     with pytest.raises(BadInput, match=why):
         policy.read(f"rules:\n  - match: it/\n    {rule}\n".encode())

@@ -65,8 +65,12 @@ def test_reviewers_asked_by_name_are_told_and_shown_with_their_answer(app: App) 
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("Dana", "There is no account named 'Dana'. Ask one of: Petra Voss"), ("reader", "Robin Falk may not review"), ("author", "Avery Lindqvist may not")],
-)  # fmt: skip
+    [
+        ("Dana", "There is no account named 'Dana'. Ask one of: Petra Voss"),
+        ("reader", "Robin Falk may not review"),
+        ("author", "Avery Lindqvist may not"),
+    ],
+)
 def test_whoever_may_not_review_cannot_be_asked_and_nothing_is_submitted(app: App, name: str, why: str) -> None:
     number = proposed(app)
     with pytest.raises(BadInput, match=why):
@@ -76,7 +80,10 @@ def test_whoever_may_not_review_cannot_be_asked_and_nothing_is_submitted(app: Ap
 
 
 def test_the_rules_of_a_folder_ask_their_reviewers_and_owners_at_submit(app: App) -> None:
-    rules = b"rules:\n  - match: finance/\n    reviewers: [Petra Voss, nobody]\n    owners: [admin, author]\n  - match: hr/\n    reviewers: [reviewer2]\n"
+    rules = (
+        b"rules:\n  - match: finance/\n    reviewers: [Petra Voss, nobody]\n    owners: [admin, author]\n  - "
+        b"match: hr/\n    reviewers: [reviewer2]\n"
+    )
     put(app, {"review-rules.yaml": rules.decode()})
     change = app.reviews.changes.submit(AUTHOR, proposed(app, "finance/pay.md"))
     assert {(request.account, request.rule) for request in change.asked} == {

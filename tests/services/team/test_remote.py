@@ -205,9 +205,23 @@ def test_a_merge_stands_where_the_remote_is_gone(one: App, shared: Path) -> None
 
 @pytest.mark.parametrize(
     "url",
-    ["ext::sh -c id", "https://example.org/kb\n--upload-pack=id", "-uid", "--upload-pack=id", "https://", "ssh://-oProxyCommand=id/x", "ftp://example.org/x", "relative/kb.git",
-     "https://example.org/-x", "fd::3", "https://example.org/a?b=c", "file://host/x", "https://exa mple.org/x", "git@-h:x"],
-)  # fmt: skip
+    [
+        "ext::sh -c id",
+        "https://example.org/kb\n--upload-pack=id",
+        "-uid",
+        "--upload-pack=id",
+        "https://",
+        "ssh://-oProxyCommand=id/x",
+        "ftp://example.org/x",
+        "relative/kb.git",
+        "https://example.org/-x",
+        "fd::3",
+        "https://example.org/a?b=c",
+        "file://host/x",
+        "https://exa mple.org/x",
+        "git@-h:x",
+    ],
+)
 def test_addresses_that_could_do_more_than_name_a_repository_are_refused(app: App, url: str) -> None:
     with pytest.raises(BadInput):
         app.remote.remotes.add(ADMIN, url)
@@ -575,7 +589,10 @@ def own_repository(tmp_path: Path) -> Path:
     vpn = "---\ntitle: VPN\nanswers: [How do I connect from home?]\n---\n# VPN\n\nConnect from home with the client.\n"
     _commit(place, {"docs/vpn.md": vpn, "src/tool.py": "x = 1\n"})
     git(place, "switch", "--quiet", "--create", "good")
-    fob = "---\ntitle: Fobs\nanswers: [Where do I get a token fob?]\n---\n# Fobs\n\nA token fob is at the desk.\n\n### Deep\n\nText.\n"
+    fob = (
+        "---\ntitle: Fobs\nanswers: [Where do I get a token fob?]\n---\n# Fobs\n\nA token fob is at the "
+        "desk.\n\n### Deep\n\nText.\n"
+    )
     _commit(place, {"docs/it/fob.md": fob})
     git(place, "switch", "--quiet", "--create", "broken", "main")
     _commit(place, {"docs/bad.md": "---\ntitle: [\n---\n# Bad\n"})

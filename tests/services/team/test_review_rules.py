@@ -142,7 +142,10 @@ def test_edits_of_different_words_are_all_in_the_combined_text(
     words = [f"w{n}" for n in range(10)]
     left = {2 * n: text for n, text in mine if 2 * n < 10}
     right = {2 * n + 1: text for n, text in theirs if 2 * n + 1 < 10}
-    put = lambda edits: gap.join(edits.get(n, word) for n, word in enumerate(words))
+
+    def put(edits):
+        return gap.join(edits.get(n, word) for n, word in enumerate(words))
+
     base, here, there, both = put({}), put(left), put(right), put(left | right)
     for one, other in ((here, there), (there, here)):
         text = combined(touched(base, one, other))
@@ -161,7 +164,10 @@ def test_combining_knows_no_sides_and_keeps_what_one_side_alone_did(base: str, m
     assert combined(touched(base, mine, base)) == mine
     assert combined(touched(base, mine, mine)) == mine
     if both is not None:
-        grown = lambda text: Counter(re.findall(r"\w+", text)) - Counter(re.findall(r"\w+", base))
+
+        def grown(text):
+            return Counter(re.findall(r"\w+", text)) - Counter(re.findall(r"\w+", base))
+
         assert not (grown(mine) | grown(theirs)) - Counter(re.findall(r"\w+", both)), (
             "a word that somebody added is lost"
         )
@@ -199,7 +205,9 @@ def test_both_edits_are_offered_only_where_they_do_not_touch(
 
 
 class Journey(RuleBasedStateMachine):
-    """People at random. Whatever they try, only approved text reaches the main line, and a verdict dies with an edit."""
+    """People at random. Whatever they try, only approved text reaches the main line, and a verdict dies with an
+    edit.
+    """
 
     def __init__(self) -> None:
         super().__init__()

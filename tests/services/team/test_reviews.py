@@ -23,7 +23,10 @@ from core.storage.state.transactions import Statements
 from tests.conftest import NoProcesses, demo, put, small_app, sql
 
 READER, AUTHOR, AUTHOR2, REVIEWER, REVIEWER2, ADMIN = DEMO
-TEXT = "---\ntitle: Keeping records\nowner: Finance\nreview_due: 2026-01-01\n---\n# Keeping records\n\nKeep them 5 years.\n\nThen shred.\n"
+TEXT = (
+    "---\ntitle: Keeping records\nowner: Finance\nreview_due: 2026-01-01\n---\n# Keeping records\n\nKeep them 5 "
+    "years.\n\nThen shred.\n"
+)
 
 
 @pytest.fixture
@@ -792,7 +795,11 @@ def test_a_list_asks_the_database_as_often_for_many_changes_as_for_one(
         return len(asked)
 
     def of_every_list() -> list[int]:
-        lists = [lambda: changes.listed(AUTHOR), lambda: changes.listed(AUTHOR, state="approved"), lambda: changes.waiting_for(REVIEWER)]  # fmt: skip
+        lists = [
+            lambda: changes.listed(AUTHOR),
+            lambda: changes.listed(AUTHOR, state="approved"),
+            lambda: changes.waiting_for(REVIEWER),
+        ]
         return [statements_of(one) for one in lists]
 
     approved(reviews_app, changed("5 years", "8 years"))

@@ -268,10 +268,22 @@ def test_a_form_that_is_too_large_is_not_read(sign_in_app: App) -> None:
 @pytest.mark.parametrize(
     "after",
     [
-        "https://evil.example", "//evil.example", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)", "evil",
-        "/\t/evil.example", "/\n/evil.example", " //evil.example", "http:evil", "///evil.example", "/é", "/" + "a" * 3000, "",
+        "https://evil.example",
+        "//evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "javascript:alert(1)",
+        "evil",
+        "/\t/evil.example",
+        "/\n/evil.example",
+        " //evil.example",
+        "http:evil",
+        "///evil.example",
+        "/é",
+        "/" + "a" * 3000,
+        "",
     ],
-)  # fmt: skip
+)
 def test_after_sign_in_nobody_is_led_elsewhere(sign_in_app: App, after: str) -> None:
     assert own_path(after) == "/"
     assert sign_in(visitor(), after=after).headers["location"] == "/"
@@ -279,8 +291,13 @@ def test_after_sign_in_nobody_is_led_elsewhere(sign_in_app: App, after: str) -> 
 
 @pytest.mark.parametrize(
     "headers",
-    [{"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}, {"origin": "https://evil.example"}, {"origin": "null"}],
-)  # fmt: skip
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+    ],
+)
 def test_forms_of_other_sites_neither_sign_in_nor_out(sign_in_app: App, headers: dict[str, str]) -> None:
     assert sign_in(visitor(), **headers).status_code == 403
     browser = signed_in()
@@ -331,7 +348,10 @@ def test_page_tokens_end_with_the_session(sign_in_app: App, what: str) -> None:
     browser = signed_in()
     held, accounts = token_of(sign_in_app, browser), sign_in_app.people.accounts
     calls = (("GET", "/api/v1/page/search?q="), ("GET", "/api/v1/page/pending"), ("POST", "/api/v1/page/playground"))
-    ask = lambda: [browser.request(*call, headers=held, json={"setup": {}}).status_code for call in calls]
+
+    def ask():
+        return [browser.request(*call, headers=held, json={"setup": {}}).status_code for call in calls]
+
     before = ask()
     assert 401 not in before
     if what == "sign out":
@@ -453,13 +473,16 @@ def test_what_is_no_page_is_not_led_to_sign_in(sign_in_app: App) -> None:
     ("agent", "words"),
     [
         (LINUX, "Chromium on Linux"),
-        ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36 Edg/140.0", "Edge on Windows"),
+        (
+            "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36 Edg/140.0",
+            "Edge on Windows",
+        ),
         ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox on macOS"),
         ("Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0 Mobile Safari/537.36", "Chromium on Android"),
         ("curl/8.5.0", "curl"),
         ("<script>alert(1)</script>", "Unknown device"),
     ],
-)  # fmt: skip
+)
 def test_a_device_is_named_in_plain_words(agent: str, words: str) -> None:
     assert device(agent) == words
 

@@ -99,7 +99,8 @@ def test_a_scope_that_nobody_knows_reaches_nothing() -> None:
         (
             replace(AUTHOR, scope="read", token="Bot"),
             "propose a change",
-            "The access token 'Bot' has the scope read, which may not propose a change. Use a token with the scope propose.",
+            "The access token 'Bot' has the scope read, which may not propose a change. Use a token with the scope "
+            "propose.",
         ),
         (replace(demo("reader"), scope="propose"), "propose a change", "Only authors and above may propose a change"),
     ],
@@ -197,7 +198,10 @@ def test_switching_an_account_off_ends_its_tokens_for_good(app: App, tokens: Acc
 
 def test_the_last_use_is_written_once_a_minute(tokens: AccessTokens, clock: Clock) -> None:
     text, made = tokens.make(AUTHOR, "Busy")
-    used = lambda: next(token.used for token in tokens.listed(AUTHOR, "author") if token.id == made.id)
+
+    def used():
+        return next(token.used for token in tokens.listed(AUTHOR, "author") if token.id == made.id)
+
     assert used() == ""
     tokens.holder(text, "api")
     first = used()

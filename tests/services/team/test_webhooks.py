@@ -42,7 +42,9 @@ def app(tmp_path: Path) -> App:
 
 
 def wait_for(app: App, seconds: float) -> None:
-    """How long receivers may take: 2 seconds where one hangs, since others must answer within them on a busy machine too."""
+    """How long receivers may take: 2 seconds where one hangs, since others must answer within them on a busy machine
+    too.
+    """
     app.deliveries.sender.poster.seconds = seconds  # type: ignore[attr-defined]
 
 
@@ -73,10 +75,15 @@ def test_an_event_reaches_the_receiver_signed_and_once_for_all_who_were_told(app
         "change.merged",
     ]
     assert bodies[0]["data"] == {
-        "about": "change", "ref": str(number), "title": "New hours", "text": "", "actor": "author",
-        "actor_name": "Avery Lindqvist", "sentence": "Avery Lindqvist asks for a review of New hours",
+        "about": "change",
+        "ref": str(number),
+        "title": "New hours",
+        "text": "",
+        "actor": "author",
+        "actor_name": "Avery Lindqvist",
+        "sentence": "Avery Lindqvist asks for a review of New hours",
         "url": f"{URL}/reviews?change={number}",
-    }  # fmt: skip
+    }
     assert {post.headers["content-type"] for post in held.posts} == {"application/json"}
     assert secret not in repr(app.deliveries.webhooks.listed(ADMIN)) + repr(app.people.audit.entries(ADMIN))
     assert hook.active
@@ -329,11 +336,24 @@ def test_a_test_is_sent_at_once_and_a_removed_webhook_gets_nothing_more(app: App
 @pytest.mark.parametrize(
     "url",
     [
-        "http://example.org/hook", "ftp://example.org", "https://", "https://user:pw@example.org/", "https://exa mple.org",
-        "https://127.0.0.1/", "https://[::1]/", "https://10.0.0.8/x", "https://169.254.169.254/latest", "https://example.org:99999/",
-        "https://0177.0.0.1/", "https://127.1/", "https://0x7f000001/", "https://2130706433./", "https://[fec0::1]/", "https://[3fff::1]/",
+        "http://example.org/hook",
+        "ftp://example.org",
+        "https://",
+        "https://user:pw@example.org/",
+        "https://exa mple.org",
+        "https://127.0.0.1/",
+        "https://[::1]/",
+        "https://10.0.0.8/x",
+        "https://169.254.169.254/latest",
+        "https://example.org:99999/",
+        "https://0177.0.0.1/",
+        "https://127.1/",
+        "https://0x7f000001/",
+        "https://2130706433./",
+        "https://[fec0::1]/",
+        "https://[3fff::1]/",
     ],
-)  # fmt: skip
+)
 def test_a_webhook_may_not_lead_to_this_machine_its_network_or_by_plain_http(tmp_path: Path, url: str) -> None:
     app = small_app(tmp_path / "home", NoProcesses())
     with pytest.raises(BadInput):
@@ -424,6 +444,8 @@ def test_unknown_formats_and_events_are_refused(app: App, given: dict[str, Any],
 def test_there_is_an_end_to_the_number_of_webhooks(app: App) -> None:
     with app.inbox.messages.database.transaction() as state:
         for number in range(50):
-            state.webhooks.add(name=str(number), url="https://x.example", format="concord", secret="", created="", who=SYSTEM.id)  # fmt: skip
+            state.webhooks.add(
+                name=str(number), url="https://x.example", format="concord", secret="", created="", who=SYSTEM.id
+            )
     with pytest.raises(BadInput, match="50 webhooks"):
         app.deliveries.webhooks.add(ADMIN, "https://example.org/hook")
