@@ -28,7 +28,7 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
     "Operate": ("operation.workspace", "team.accounts", "operation.jobs", "team.deliveries"),
     "Integrate": ("mcp.command", "team.remote"),
 }
-_COMMAND = re.compile(r'^@command\(\s*"([^"]+)",\s*"([^"]*)"', re.MULTILINE)
+_COMMAND = re.compile(r'^@command\(\s*"([^"]+)",\s*((?:"[^"]*"\s*)+)', re.MULTILINE)
 _OPERATION = re.compile(r"^@operation\(", re.MULTILINE)
 
 
@@ -43,7 +43,8 @@ class CommandOutline(NamedTuple):
 @cache
 def outlines(module: str) -> tuple[CommandOutline, ...]:
     """The commands of a module."""
-    return tuple(CommandOutline(name, about, module) for name, about in _COMMAND.findall(_source(module)))
+    found = _COMMAND.findall(_source(module))
+    return tuple(CommandOutline(name, "".join(re.findall('"([^"]*)"', about)), module) for name, about in found)
 
 
 def by_word() -> dict[str, list[CommandOutline]]:
