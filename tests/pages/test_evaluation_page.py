@@ -295,6 +295,15 @@ def test_one_category_is_no_heat_map(visit: Open, kb: App) -> None:
         figure(app, "board_heat")
 
 
+def test_one_run_is_compared_with_nothing_in_a_chart(visit: Open, kb: App) -> None:
+    measured(kb, "bm25")
+    app = visit("evaluation", kb, evaluation_tab="Runs")
+    assert "has the highest nDCG@10" in words(app)
+    assert figure(app, "board_heat")["data"]
+    with pytest.raises(StopIteration):
+        figure(app, "board_chart")
+
+
 def test_the_trend_begins_with_the_second_commit(visit: Open, kb: App) -> None:
     measured(kb, "bm25", "dense")
     first = words(visit("evaluation", kb, evaluation_tab="Runs"))

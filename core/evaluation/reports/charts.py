@@ -22,7 +22,7 @@ def figure(traces: Sequence[Mapping[str, Any]], *, height: int, x: str = "", y: 
         "font": {"family": "system-ui, sans-serif", "size": 13},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "xaxis": {"title": {"text": x}, "gridcolor": "#e3e8ee", "automargin": True},
+        "xaxis": {"title": {"text": x, "standoff": 12}, "gridcolor": "#e3e8ee", "automargin": True},
         "yaxis": {"title": {"text": y}, "gridcolor": "#e3e8ee", "automargin": True},
         "legend": {"orientation": "h", "y": -0.2},
     }

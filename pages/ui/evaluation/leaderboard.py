@@ -65,22 +65,19 @@ def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
     rows = [_row(entry, names, measure, paid, against, timed) for entry in ranking]
     st.dataframe(rows, hide_index=True, key="board", column_config=_columns(measure, timed[1]))
     _verdicts(ranking, names, against)
-    figure = figures.leaderboard(
-        labels,
-        _paired(ranking),
-        f"Difference of {measure} from {against}",
-        [colours[entry.run.id] for entry in ranking],
-    )
-    heat = _heatmap(ranking, labels, by, measure)
-    if heat is None:
-        charts.show(figure, "board_chart")
-    else:
-        first, second = st.columns(2)
-        with first:
-            charts.show(figure, "board_chart")
-        with second:
-            charts.show(heat, "board_heat")
+    drawn = {"board_heat": _heatmap(ranking, labels, by, measure)}
+    if len(ranking) > 1:  # one configuration differs from nothing
+        title = f"Difference of {measure} from {against}"
+        differences = figures.leaderboard(labels, _paired(ranking), title, [colours[entry.run.id] for entry in ranking])
+        drawn = {"board_chart": differences, **drawn}
+    _side_by_side({key: figure for key, figure in drawn.items() if figure is not None})
     _warnings(runs)
+
+
+def _side_by_side(drawn: Mapping[str, Any]) -> None:
+    for column, (key, figure) in zip(st.columns(max(1, len(drawn))), drawn.items(), strict=False):
+        with column:
+            charts.show(figure, key)
 
 
 def _about(queryset: str) -> None:
