@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import time
@@ -551,29 +550,31 @@ def app(tmp_path: Path) -> App:
 
 
 @pytest.fixture(scope="session")
-def kb_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The starter knowledge base, indexed with the bundled model. Vectors are kept between sessions.
+def kb_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The starter knowledge base, indexed with the bundled model, to copy: no process opens it.
 
-    Built once, also where several processes run the tests: each works on a copy of its own.
+    Built once, also where several processes run the tests. Vectors are kept between sessions.
     """
-    own = tmp_path_factory.mktemp("kb") / "kb"
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        return built_kb(own)
+        return built_kb(tmp_path_factory.mktemp("template") / "kb")
     shared = tmp_path_factory.getbasetemp().parent / "kb"
     with flock(shared.with_suffix(".lock")):
         if not shared.exists():
             built_kb(shared.with_name("kb-building")).rename(shared)
-    return Path(shutil.copytree(shared, own))
+    return shared
 
 
 @pytest.fixture(scope="session")
-def served_home(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The starter knowledge base for other processes. Whoever copies an open SQLite database loses its locks on it,
-    and a process that leaves then removes the log under those who stay: so tests copy `kb_home`, and servers work on
-    this one."""
-    home = tmp_path_factory.mktemp("served") / "kb"
-    subprocess.run(["cp", "-r", str(kb_home), str(home)], check=True)
-    return home
+def kb_home(kb_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The starter knowledge base that the tests of a process work on. Never copy it: a process that copies an open
+    SQLite database loses its locks on it, and another one that leaves then removes the log under it."""
+    return Path(shutil.copytree(kb_template, tmp_path_factory.mktemp("kb") / "kb"))
+
+
+@pytest.fixture(scope="session")
+def served_home(kb_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The starter knowledge base for other processes."""
+    return Path(shutil.copytree(kb_template, tmp_path_factory.mktemp("served") / "kb"))
 
 
 @pytest.fixture(scope="session")
@@ -634,10 +635,10 @@ def chromium(_chromium: Any) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
+def own_app(kb_template: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
     """The starter knowledge base, for a file of tests that change it."""
     home = tmp_path_factory.mktemp("own") / "kb"
-    shutil.copytree(kb_home, home)
+    shutil.copytree(kb_template, home)
     app = build(kb_settings(home))
     app.platform.workspace.create()
     return app

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def own_app(kb_home: Path, tmp_path: Path) -> App:
-    shutil.copytree(kb_home, tmp_path / "kb")
+def own_app(kb_template: Path, tmp_path: Path) -> App:
+    shutil.copytree(kb_template, tmp_path / "kb")
     return build(kb_settings(tmp_path / "kb"))
 
 

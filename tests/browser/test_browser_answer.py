@@ -43,9 +43,9 @@ def model() -> Iterator[ScriptedServer]:
 
 @pytest.mark.slow
 def test_an_answer_comes_after_the_hits_with_its_passages(
-    chromium: Any, kb_home: Path, tmp_path: Path, model: ScriptedServer
+    chromium: Any, kb_template: Path, tmp_path: Path, model: ScriptedServer
 ) -> None:
-    home = Path(shutil.copytree(kb_home, tmp_path / "home"))
+    home = Path(shutil.copytree(kb_template, tmp_path / "home"))
     settings = {
         "CONCORD_LLM": "openai:small",
         "CONCORD_OPENAI_URL": f"{model.url}/v1",
@@ -90,8 +90,8 @@ def test_an_answer_comes_after_the_hits_with_its_passages(
 
 
 @pytest.mark.slow
-def test_without_a_model_the_page_says_nothing_about_answers(chromium: Any, kb_home: Path, tmp_path: Path) -> None:
-    home = Path(shutil.copytree(kb_home, tmp_path / "home"))
+def test_without_a_model_the_page_says_nothing_about_answers(chromium: Any, kb_template: Path, tmp_path: Path) -> None:
+    home = Path(shutil.copytree(kb_template, tmp_path / "home"))
     with server(home, tmp_path / "log") as base, screen(chromium, base) as shown:
         shown.open(f"/search?q={QUESTION.replace(' ', '+')}")
         expect(shown.page.locator("article.card").first).to_be_visible()

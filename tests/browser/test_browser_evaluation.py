@@ -20,9 +20,9 @@ BARS = "() => document.querySelector('.st-key-tune_bars .js-plotly-plot')?.data?
 
 
 @pytest.fixture
-def judged_app(kb_home: Path, tmp_path: Path) -> App:
+def judged_app(kb_template: Path, tmp_path: Path) -> App:
     """The starter knowledge base with known items and two runs."""
-    shutil.copytree(kb_home, tmp_path / "kb")
+    shutil.copytree(kb_template, tmp_path / "kb")
     made = build(kb_settings(tmp_path / "kb"))
     made.platform.workspace.create()
     admin = demo("admin")

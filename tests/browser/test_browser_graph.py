@@ -28,9 +28,9 @@ QUERY = "how+long+do+we+keep+SAR+records"
 
 
 @pytest.fixture(scope="module")
-def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
+def own_app(kb_template: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
     home = tmp_path_factory.mktemp("graph") / "kb"
-    shutil.copytree(kb_home, home)
+    shutil.copytree(kb_template, home)
     return build(kb_settings(home))
 
 

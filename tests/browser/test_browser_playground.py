@@ -27,8 +27,8 @@ ORDER = (
 
 
 @pytest.fixture
-def own_app(kb_home: Path, tmp_path: Path) -> App:
-    shutil.copytree(kb_home, tmp_path / "kb")
+def own_app(kb_template: Path, tmp_path: Path) -> App:
+    shutil.copytree(kb_template, tmp_path / "kb")
     made = build(kb_settings(tmp_path / "kb"))
     made.platform.workspace.create()
     return made

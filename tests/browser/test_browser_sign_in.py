@@ -35,9 +35,9 @@ PEOPLE = {
 
 
 @pytest.fixture(scope="module")
-def team(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
+def team(kb_template: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
     """The starter knowledge base, with four people who have a password."""
-    app = build(kb_settings(Path(shutil.copytree(kb_home, tmp_path_factory.mktemp("team") / "home"))))
+    app = build(kb_settings(Path(shutil.copytree(kb_template, tmp_path_factory.mktemp("team") / "home"))))
     app.platform.workspace.create()
     for name, full, role in (("ann", "Ann Author", "reader"), ("zoe", "Zoe Zahn", "reader"), ("ben", "Ben", "reader")):
         app.people.accounts.add(demo("admin"), NewAccount(name, full, f"{name}@example.org", role), PASSWORD)

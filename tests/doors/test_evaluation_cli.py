@@ -17,9 +17,9 @@ Run = Callable[..., tuple[int, Any, str]]
 
 
 @pytest.fixture(scope="module")
-def home(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(kb_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace of our own: these commands change what is in production."""
-    return Path(shutil.copytree(kb_home, tmp_path_factory.mktemp("evaluated") / "home"))
+    return Path(shutil.copytree(kb_template, tmp_path_factory.mktemp("evaluated") / "home"))
 
 
 @pytest.fixture

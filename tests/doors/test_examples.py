@@ -41,9 +41,9 @@ COUNT = "# Drawers\n\nCount {}.\n"
 
 
 @pytest.fixture(scope="module")
-def template(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(kb_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The starter knowledge base with changes in every state, a gap, query sets, runs, a job, a webhook and a token."""
-    home = Path(shutil.copytree(kb_home, tmp_path_factory.mktemp("examples") / "home"))
+    home = Path(shutil.copytree(kb_template, tmp_path_factory.mktemp("examples") / "home"))
     app = build(kb_settings(home), processes=NoProcesses())
     author, admin, changes = demo("author"), demo("admin"), app.reviews.changes
     for number in range(1, 6):

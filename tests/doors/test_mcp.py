@@ -898,10 +898,10 @@ def test_the_command_of_the_configurations_starts_from_any_folder(served_home: P
 
 
 @pytest.mark.slow
-def test_assistants_and_pages_share_one_server(kb_home: Path, tmp_path: Path) -> None:
+def test_assistants_and_pages_share_one_server(kb_template: Path, tmp_path: Path) -> None:
     """The real app: the official client with a token at /mcp, while the health of the pages is asked for."""
     home = tmp_path / "kb"
-    shutil.copytree(kb_home, home)
+    shutil.copytree(kb_template, home)
     app = build(kb_settings(home))
     app.platform.workspace.create()
     text, token = app.people.tokens.make(demo("author"), "assistant", "propose")

@@ -24,9 +24,9 @@ from tests.support.apptest import PATIENCE, Open, all_drawn, drawn, words
 
 
 @pytest.fixture
-def own_app(kb_home: Path, tmp_path: Path) -> App:
+def own_app(kb_template: Path, tmp_path: Path) -> App:
     """A copy of the starter workspace that a test may change."""
-    shutil.copytree(kb_home, tmp_path / "kb")
+    shutil.copytree(kb_template, tmp_path / "kb")
     return build(kb_settings(tmp_path / "kb"))
 
 

@@ -32,11 +32,11 @@ def pressed(journey: browser.Journey, move: str) -> None:
 
 
 def test_an_analyst_finds_out_why_a_document_is_missing_and_fixes_it(
-    chromium: Any, kb_home: Path, tmp_path: Path
+    chromium: Any, kb_template: Path, tmp_path: Path
 ) -> None:
     from playwright.sync_api import expect
 
-    shutil.copytree(kb_home, tmp_path / "kb")
+    shutil.copytree(kb_template, tmp_path / "kb")
     app = build(kb_settings(tmp_path / "kb"))
     app.platform.workspace.create()
     columns = tuple(Column("local", presets()[name], name) for name in ("BM25", "Convex 0.3"))

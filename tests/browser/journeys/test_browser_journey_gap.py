@@ -27,9 +27,9 @@ NOTES = (
 
 
 @pytest.fixture(scope="module")
-def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
+def own_app(kb_template: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
     home = tmp_path_factory.mktemp("gap") / "kb"
-    shutil.copytree(kb_home, home)
+    shutil.copytree(kb_template, home)
     app = build(kb_settings(home))
     app.platform.workspace.create()
     put(app, {PATH: NOTES})

@@ -18,10 +18,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 QUERY = "how long do we keep SAR records"
 
 
-def test_a_judge_grades_adds_what_is_missing_and_rates_the_answer(chromium: Any, kb_home: Path, tmp_path: Path) -> None:
+def test_a_judge_grades_adds_what_is_missing_and_rates_the_answer(
+    chromium: Any, kb_template: Path, tmp_path: Path
+) -> None:
+    chromium: Any, kb_template: Path, tmp_path: Path
+) -> None:
     from playwright.sync_api import expect
 
-    shutil.copytree(kb_home, tmp_path / "kb")
+    shutil.copytree(kb_template, tmp_path / "kb")
     app = build(kb_settings(tmp_path / "kb"))
     app.platform.workspace.create()
     app.evaluation.querysets.keep(demo("admin"), QuerySet("to-judge", (Question("q1", QUERY),)))

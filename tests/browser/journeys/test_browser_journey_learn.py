@@ -19,9 +19,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ADMIN = demo("admin")
 
 
-def weak_app(kb_home: Path, tmp_path: Path) -> App:
+def weak_app(kb_template: Path, tmp_path: Path) -> App:
     """The starter knowledge base on vectors that know nothing: what its questions teach is plain to see, in seconds."""
-    app = build(kb_settings(Path(shutil.copytree(kb_home, tmp_path / "kb"))))
+    app = build(kb_settings(Path(shutil.copytree(kb_template, tmp_path / "kb"))))
     app.platform.workspace.create()
     profile = replace(app.platform.settings.profile(), name="weak", embedder=tiny(tmp_path / "weak"))
     app.index.builder.build(app.index.admin.add_profile(ADMIN, profile))
@@ -29,10 +29,10 @@ def weak_app(kb_home: Path, tmp_path: Path) -> App:
     return app
 
 
-def test_from_no_question_to_a_promotion(chromium: Any, kb_home: Path, tmp_path: Path) -> None:
+def test_from_no_question_to_a_promotion(chromium: Any, kb_template: Path, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    app = weak_app(kb_home, tmp_path)
+    app = weak_app(kb_template, tmp_path)
     before = app.platform.settings.production()
     with browser.server(app.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
         screen.page.set_default_timeout(600_000)
