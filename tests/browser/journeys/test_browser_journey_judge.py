@@ -21,8 +21,6 @@ QUERY = "how long do we keep SAR records"
 def test_a_judge_grades_adds_what_is_missing_and_rates_the_answer(
     chromium: Any, kb_template: Path, tmp_path: Path
 ) -> None:
-    chromium: Any, kb_template: Path, tmp_path: Path
-) -> None:
     from playwright.sync_api import expect
 
     shutil.copytree(kb_template, tmp_path / "kb")
